@@ -1,0 +1,158 @@
+"""Finding plugins, and opening a backend by name."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import pluggy
+from pydantic import ValidationError
+
+from graphport import hookspecs
+from graphport.errors import (
+    BackendNotFoundError,
+    BackendUnavailableError,
+    ConfigError,
+    PluginConflictError,
+    UnsupportedError,
+)
+from graphport.storage import Backend, BackendOptions, Capability, GraphStorage
+
+if TYPE_CHECKING:
+    import click
+
+    from graphport.builders import Builder
+    from graphport.embedding import EmbedderSpec
+
+log = logging.getLogger("graphport")
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Named)
+
+
+class Plugins:
+    """The plugins of one process: loaded once each, a broken one left out with a warning.
+
+    ``broken`` maps the name of each entry point that could not be loaded to the reason.
+    """
+
+    def __init__(self, found: Sequence[EntryPoint]) -> None:
+        self.manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self.manager.add_hookspecs(hookspecs)
+        self.broken: dict[str, str] = {}
+        for entry_point in sorted(found, key=lambda point: (point.name, point.value)):
+            self._load(entry_point)
+
+    def _load(self, entry_point: EntryPoint) -> None:
+        label = f"{entry_point.name} ({entry_point.value})"
+        try:
+            plugin = entry_point.load()
+            if not self.manager.is_registered(plugin):  # an editable install lists an entry point twice
+                self.manager.register(plugin, name=f"{entry_point.name}={entry_point.value}")
+        except Exception as error:  # noqa: BLE001 - whatever a stranger's module raises must not take the rest along
+            self.broken[label] = f"{type(error).__name__}: {error}"
+            log.warning("plugin %s is left out: %s: %s", label, type(error).__name__, error)
+
+    def backends(self) -> dict[str, Backend]:
+        """Declared backends by name, sorted."""
+        return self._collect("graphport_backends", "backend")
+
+    def builders(self) -> dict[str, Builder]:
+        """Graph builders by name, sorted."""
+        return self._collect("graphport_builders", "builder")
+
+    def embedders(self) -> dict[str, EmbedderSpec]:
+        """Embedders by name, sorted."""
+        return self._collect("graphport_embedders", "embedder")
+
+    def commands(self) -> dict[str, click.Command]:
+        """Commands by name, sorted."""
+        return self._collect("graphport_commands", "command")
+
+    def _collect(self, hook: str, what: str) -> dict[str, Any]:
+        owners: dict[str, str] = {}
+        found: dict[str, Any] = {}
+        for implementation in getattr(self.manager.hook, hook).get_hookimpls():
+            owner = str(implementation.plugin_name).partition("=")[2] or str(implementation.plugin_name)
+            for item in self._ask(implementation.function, owner):
+                if item.name in found:
+                    raise PluginConflictError(
+                        f"{what} {item.name!r} is offered by {owners[item.name]} and by {owner}; uninstall one of them"
+                    )
+                found[item.name], owners[item.name] = item, owner
+        return dict(sorted(found.items()))
+
+    def _ask(self, function: Callable[[], Sequence[Any]], owner: str) -> Sequence[Any]:
+        try:
+            return tuple(function())
+        except Exception as error:  # noqa: BLE001 - as in _load
+            self.broken[owner] = f"{type(error).__name__}: {error}"
+            log.warning("plugin %s is left out: %s: %s", owner, type(error).__name__, error)
+            return ()
+
+
+@cache
+def plugins() -> Plugins:
+    """The installed plugins, found on first use; ``plugins.cache_clear()`` looks again."""
+    return Plugins(list(entry_points(group=hookspecs.PROJECT)))
+
+
+def available_backends() -> dict[str, Backend]:
+    """Every backend that is declared, by name; `Backend.missing` says whether it can be opened here."""
+    return plugins().backends()
+
+
+def find_backend(name: str) -> Backend:
+    """The backend of that name; else `BackendNotFoundError`."""
+    backends = available_backends()
+    if name not in backends:
+        close = difflib.get_close_matches(str(name), backends, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise BackendNotFoundError(f"no backend {name!r}; installed: {', '.join(backends) or 'none'}{hint}")
+    return backends[name]
+
+
+def open_storage(backend: str | Backend, /, **options: Any) -> GraphStorage:
+    """Open a graph: ``open_storage("kuzu", path="g.kuzu", graph="notes")``.
+
+    Raises `BackendNotFoundError`, `BackendUnavailableError` (with the command that installs the
+    driver), `ConfigError` for options the backend does not take, `UnsupportedError` for ``path`` or
+    ``read_only`` where the backend has no such capability, or a `StorageError`.
+    """
+    chosen = find_backend(backend) if isinstance(backend, str) else backend
+    parsed = backend_options(chosen, options)
+    reason = chosen.missing()
+    if reason is not None:
+        hint = f"; {chosen.install_hint}" if chosen.install_hint else ""
+        raise BackendUnavailableError(f"backend {chosen.name!r} cannot be opened here: {reason}{hint}")
+    return chosen.open(parsed)
+
+
+def backend_options(backend: Backend, options: dict[str, Any], *, file: str = "", key: str = "") -> BackendOptions:
+    """``options`` as the backend's own model, checked against what it declares; opens nothing."""
+    try:
+        parsed = backend.options_model.model_validate(options)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        known = ", ".join(sorted(backend.options_model.model_fields))
+        raise ConfigError(
+            f"backend {backend.name!r}: {first['msg']}; its options are {known}",
+            problem="bad-backend-option",
+            key=".".join(part for part in (key, where) if part),
+            file=file,
+        ) from error
+    if parsed.read_only and Capability.READ_ONLY not in backend.capabilities:
+        raise UnsupportedError(f"backend {backend.name!r} cannot open a graph read-only; leave read_only out")
+    if options.get("path") is not None and Capability.PERSISTENT not in backend.capabilities:
+        raise UnsupportedError(f"backend {backend.name!r} keeps nothing on disk; leave path out")
+    return parsed
