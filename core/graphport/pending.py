@@ -31,7 +31,32 @@ class PendingWrites:
     _ends: dict[str, dict[EdgeKey, None]] = field(default_factory=dict[str, dict[EdgeKey, None]])
 
     def __bool__(self) -> bool:
-        return self.cleared or bool(self.deleted_nodes or self.deleted_edges or self.nodes or self.edges)
+        return self.cleared or len(self) > 0
+
+    def __len__(self) -> int:
+        """How many keys it touches."""
+        return len(self.deleted_nodes) + len(self.deleted_edges) + len(self.nodes) + len(self.edges)
+
+    def copy(self) -> PendingWrites:
+        """The same writes, apart from this object; rows are shared."""
+        same = PendingWrites()
+        same.absorb(self)
+        return same
+
+    def then(self, newer: PendingWrites) -> PendingWrites:
+        """Both batches as one, ``newer`` applied last; neither is changed."""
+        both = self.copy()
+        both.absorb(newer)
+        return both
+
+    def absorb(self, newer: PendingWrites) -> None:
+        """Take a later batch in."""
+        if newer.cleared:
+            self.clear()
+        self.delete_edges(newer.deleted_edges)
+        self.delete_nodes(newer.deleted_nodes)
+        self.upsert_nodes(newer.nodes)
+        self.upsert_edges(newer.edges)
 
     def upsert_nodes(self, batch: Mapping[str, Node]) -> None:
         self.nodes.update(batch)

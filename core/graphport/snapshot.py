@@ -136,23 +136,23 @@ class GraphSnapshot:
 
         node_order: NDArray[np.int64] | None = None
         if any(a >= b for a, b in pairwise(ids)):
-            order = sorted(range(n), key=ids.__getitem__)
-            ids = [ids[i] for i in order]
+            rows = sorted(range(n), key=ids.__getitem__)
+            ids = [ids[i] for i in rows]
             for a, b in pairwise(ids):
                 if a == b:
                     raise InvalidInputError(f"ids hold {a!r:.80} twice; each node id must be unique")
-            name_list = [name_list[i] for i in order]
-            entry_list = [entry_list[i] for i in order]
-            node_order = np.array(order, dtype=np.int64)
+            name_list = [name_list[i] for i in rows]
+            entry_list = [entry_list[i] for i in rows]
+            node_order = np.array(rows, dtype=np.int64)
             rank = np.empty(n, dtype=np.int64)
             rank[node_order] = np.arange(n)
             src, dst, n_kind = rank[src], rank[dst], n_kind[node_order]
-        n_table, n_kind = _canonical_kinds(node_kinds, n_kind, "node kind")
-        e_table, e_kind = _canonical_kinds(edge_kinds, e_kind, "edge kind")
+        n_table, n_kind = canonical_kinds(node_kinds, n_kind, "node kind")
+        e_table, e_kind = canonical_kinds(edge_kinds, e_kind, "edge kind")
         index_type = np.int32 if n < 2**31 and m < 2**31 else np.int64
-        edge_order = _edge_order(src, dst, e_kind, n, len(e_table))
-        if edge_order is not None:
-            src, dst, e_kind, weights = src[edge_order], dst[edge_order], e_kind[edge_order], weights[edge_order]
+        order = edge_order(src, dst, e_kind, n, len(e_table))
+        if order is not None:
+            src, dst, e_kind, weights = src[order], dst[order], e_kind[order], weights[order]
         return cls(
             ids=tuple(ids),
             names=tuple(name_list),
@@ -165,7 +165,7 @@ class GraphSnapshot:
             edge_kind=e_kind,
             weight=weights,
             node_props=_moved(node_props, node_order),
-            edge_props=_moved(edge_props, edge_order),
+            edge_props=_moved(edge_props, order),
             revision=revision,
         )
 
@@ -270,7 +270,7 @@ def _check_texts(texts: Sequence[str], what: str) -> None:
             check_text(text, what)
 
 
-def _canonical_kinds(
+def canonical_kinds(
     table: Sequence[str], codes: NDArray[np.int32], what: str
 ) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     """Kinds that occur, sorted, and the codes into them."""
@@ -290,7 +290,7 @@ def _canonical_kinds(
     return tuple(kept), recode[codes]
 
 
-def _edge_order(
+def edge_order(
     src: NDArray[np.int64], dst: NDArray[np.int64], kind: NDArray[np.int32], n: int, n_kinds: int
 ) -> NDArray[np.int64] | None:
     """The stable order by (source, target, kind); None if it is the order already."""

@@ -1,0 +1,214 @@
+"""The bulk of a graph: immutable columns, found in by binary search, so that no table of keys is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from graphport.errors import InvalidInputError
+from graphport.model import Direction, Edge, EdgeKey, Node, check_props, dump_props
+from graphport.snapshot import GraphSnapshot
+
+CHUNK = 4096
+"""Rows turned into objects at a time while iterating."""
+
+Rows = NDArray[np.int64]
+
+
+class SparseTexts:
+    """Texts of a few rows: ``rows`` (k,) sorted, ``texts`` k str."""
+
+    __slots__ = ("rows", "texts")
+
+    def __init__(self, rows: Rows, texts: Sequence[str]) -> None:
+        self.rows = rows
+        self.texts = texts
+
+    @classmethod
+    def of(cls, texts: dict[int, str]) -> SparseTexts:
+        ordered = sorted(texts)
+        return cls(np.array(ordered, dtype=np.int64), tuple(texts[row] for row in ordered))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def get(self, row: int) -> str | None:
+        at = int(np.searchsorted(self.rows, row))
+        return self.texts[at] if at < len(self.texts) and self.rows[at] == row else None
+
+    def between(self, first: int, last: int) -> dict[int, str]:
+        """Those of the rows in [first, last)."""
+        lo, hi = (int(at) for at in np.searchsorted(self.rows, (first, last)))
+        return dict(zip(self.rows[lo:hi].tolist(), self.texts[lo:hi], strict=True))
+
+
+class Base:
+    """A committed graph in columns; ``graph`` has no props and no revision, those are kept as JSON text beside it."""
+
+    def __init__(self, graph: GraphSnapshot, node_props: SparseTexts, edge_props: SparseTexts) -> None:
+        self.graph = graph
+        self.node_props = node_props
+        self.edge_props = edge_props
+
+    @classmethod
+    def empty(cls) -> Base:
+        return cls(GraphSnapshot.from_arrays([], [], []), SparseTexts.of({}), SparseTexts.of({}))
+
+    @classmethod
+    def of(cls, graph: GraphSnapshot) -> Base:
+        """The graph and its props, checked; `InvalidInputError` if two edges have one key."""
+        _refuse_twins(graph)
+        node_props = {row: dump_props(check_props(p, f"node row {row}")) for row, p in graph.node_props.items() if p}
+        edge_props = {row: dump_props(check_props(p, f"edge row {row}")) for row, p in graph.edge_props.items() if p}
+        for what, rows, n in (("node", node_props, graph.n_nodes), ("edge", edge_props, graph.n_edges)):
+            if rows and not 0 <= min(rows) <= max(rows) < n:
+                raise InvalidInputError(f"{what}_props has rows {min(rows)} to {max(rows)}; they must be in [0, {n})")
+        return cls(without_props(graph), SparseTexts.of(node_props), SparseTexts.of(edge_props))
+
+    @cached_property
+    def out_start(self) -> Rows:
+        """(n + 1,) row of each node's first outgoing edge."""
+        return _starts(self.graph.source_index, self.graph.n_nodes)
+
+    @cached_property
+    def incoming(self) -> tuple[Rows, NDArray[np.int32 | np.int64]]:
+        """``start`` (n + 1,) and ``rows`` (m,): edges into node i are ``rows[start[i]:start[i + 1]]``, in key order."""
+        graph = self.graph
+        rows = np.arange(graph.n_edges, dtype=graph.source_index.dtype)
+        pointers = self.out_start.astype(rows.dtype)
+        by_source = csr_array((rows, graph.target_index, pointers), shape=(graph.n_nodes, graph.n_nodes))
+        by_target = by_source.tocsc()  # a counting sort, stable: five times as fast as argsort
+        return by_target.indptr.astype(np.int64), by_target.data
+
+    @cached_property
+    def edge_code(self) -> dict[str, int]:
+        return {kind: code for code, kind in enumerate(self.graph.edge_kinds)}
+
+    def node(self, node_id: str) -> Node | None:
+        row = self.graph.index_of(node_id)
+        return None if row is None else next(self._nodes(row, row + 1))
+
+    def edge(self, key: EdgeKey) -> Edge | None:
+        row = self.edge_row(key)
+        return None if row is None else self.edges_at([row])[0]
+
+    def edge_row(self, key: EdgeKey) -> int | None:
+        source, target = self.graph.index_of(key.source), self.graph.index_of(key.target)
+        code = self.edge_code.get(key.kind)
+        if source is None or target is None or code is None:
+            return None
+        lo, hi = int(self.out_start[source]), int(self.out_start[source + 1])
+        targets = self.graph.target_index[lo:hi]
+        lo, hi = lo + int(np.searchsorted(targets, target)), lo + int(np.searchsorted(targets, target, side="right"))
+        row = lo + int(np.searchsorted(self.graph.edge_kind[lo:hi], code))
+        return row if row < hi and self.graph.edge_kind[row] == code else None
+
+    def incident_rows(self, node_id: str, direction: Direction, kinds: frozenset[str] | None) -> list[int]:
+        """Rows of a node's edges, ascending, which is in order of their key."""
+        index = self.graph.index_of(node_id)
+        if index is None:
+            return []
+        out: range | list[int] = range(0)
+        into: list[int] = []
+        if direction is not Direction.IN:
+            out = range(int(self.out_start[index]), int(self.out_start[index + 1]))
+        if direction is not Direction.OUT:
+            start, by_target = self.incoming
+            into = by_target[start[index] : start[index + 1]].tolist()
+        rows = sorted({*out, *into}) if out and into else list(out) or into
+        if kinds is None or not rows:
+            return rows
+        codes = {self.edge_code[kind] for kind in kinds if kind in self.edge_code}
+        edge_kind = self.graph.edge_kind[rows].tolist()
+        return [row for row, code in zip(rows, edge_kind, strict=True) if code in codes]
+
+    def edges_at(self, rows: list[int]) -> list[Edge]:
+        """The edges in those rows, in that order."""
+        if not rows:
+            return []
+        graph = self.graph
+        sources: list[int] = graph.source_index[rows].tolist()
+        targets: list[int] = graph.target_index[rows].tolist()
+        codes: list[int] = graph.edge_kind[rows].tolist()
+        weights: list[float] = graph.weight[rows].tolist()
+        ids, kinds = graph.ids, graph.edge_kinds
+        edges = [
+            Edge(ids[source], ids[target], kinds[code], weight)
+            for source, target, code, weight in zip(sources, targets, codes, weights, strict=True)
+        ]
+        if not len(self.edge_props):
+            return edges
+        texts = [self.edge_props.get(row) for row in rows]
+        return [edge if text is None else _with_props(edge, text) for edge, text in zip(edges, texts, strict=True)]
+
+    def iter_nodes(self, kind: str | None = None, name: str | None = None, entry: str | None = None) -> Iterator[Node]:
+        """Nodes by id; those that cannot match are left out, not all that are left need match."""
+        if kind is not None and kind not in self.graph.node_kinds:
+            return
+        for first in range(0, self.graph.n_nodes, CHUNK):
+            for node in self._nodes(first, min(first + CHUNK, self.graph.n_nodes)):
+                if (
+                    (kind is None or node.kind == kind)
+                    and (name is None or node.name == name)
+                    and (entry is None or node.entry == entry)
+                ):
+                    yield node
+
+    def iter_edges(self, kinds: frozenset[str] | None) -> Iterator[Edge]:
+        """Edges of ``kinds`` by key."""
+        graph = self.graph
+        codes = None if kinds is None else [self.edge_code[kind] for kind in kinds if kind in self.edge_code]
+        if codes == []:
+            return
+        for first in range(0, graph.n_edges, CHUNK):
+            rows = np.arange(first, min(first + CHUNK, graph.n_edges))
+            if codes is not None:
+                rows = rows[np.isin(graph.edge_kind[rows], codes)]
+            yield from self.edges_at(rows.tolist())
+
+    def _nodes(self, first: int, last: int) -> Iterator[Node]:
+        graph = self.graph
+        codes: list[int] = graph.node_kind[first:last].tolist()
+        texts = self.node_props.between(first, last) if len(self.node_props) else {}
+        for row, code in zip(range(first, last), codes, strict=True):
+            props: dict[str, Any] = json.loads(texts[row]) if row in texts else {}
+            yield Node(graph.ids[row], graph.node_kinds[code], graph.names[row], graph.entries[row], props)
+
+
+def without_props(graph: GraphSnapshot, *, revision: int | None = None) -> GraphSnapshot:
+    """The same columns, shared, without props and with that revision."""
+    return GraphSnapshot(
+        ids=graph.ids,
+        names=graph.names,
+        entries=graph.entries,
+        node_kinds=graph.node_kinds,
+        node_kind=graph.node_kind,
+        source_index=graph.source_index,
+        target_index=graph.target_index,
+        edge_kinds=graph.edge_kinds,
+        edge_kind=graph.edge_kind,
+        weight=graph.weight,
+        revision=revision,
+    )
+
+
+def _refuse_twins(graph: GraphSnapshot) -> None:
+    source, target, kind = graph.source_index, graph.target_index, graph.edge_kind
+    twin = (source[1:] == source[:-1]) & (target[1:] == target[:-1]) & (kind[1:] == kind[:-1])
+    if twin.any():
+        key = graph.edge_key(int(twin.argmax()))
+        raise InvalidInputError(f"edge {key!r:.200} is there twice; a key (source, target, kind) must be unique")
+
+
+def _starts(sorted_index: NDArray[Any], n: int) -> Rows:
+    return np.concatenate(([0], np.cumsum(np.bincount(sorted_index, minlength=n)))).astype(np.int64)
+
+
+def _with_props(edge: Edge, text: str) -> Edge:
+    return Edge(edge.source, edge.target, edge.kind, edge.weight, json.loads(text))

@@ -1,0 +1,287 @@
+"""The file behind a durable graph: per graph a base in columns and the batches committed since, in SQLite."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections import defaultdict
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from graphport.errors import (
+    StorageBusyError,
+    StorageCorruptError,
+    StorageError,
+    StorageFullError,
+    StorageUnavailableError,
+)
+from graphport.pending import PendingWrites
+from graphport_memory.base import Base
+from graphport_memory.codec import decode_base, decode_batch, encode_base, encode_batch
+from graphport_memory.state import State
+from graphport_memory.view import View, settled
+
+APPLICATION_ID = 0x67726170
+FORMAT = 1
+PART = 8 * 2**20
+"""Bytes of a column in one row: SQLite keeps a row in memory whole while it writes it."""
+SMALL_LOG = 2**20
+"""Bytes of batches that never make a new base worth it."""
+
+# `graphs` keeps the row of a dropped graph, so that its revision never falls back to one that was seen before.
+_SCHEMA = f"""
+CREATE TABLE graphs (
+    graph INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, present INTEGER NOT NULL DEFAULT 1,
+    revision INTEGER NOT NULL DEFAULT 0, base_revision INTEGER NOT NULL DEFAULT 0,
+    base_bytes INTEGER NOT NULL DEFAULT 0, log_bytes INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE columns (
+    graph INTEGER NOT NULL, name TEXT NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, crc INTEGER NOT NULL,
+    PRIMARY KEY (graph, name, part));
+CREATE TABLE batches (
+    graph INTEGER NOT NULL, revision INTEGER NOT NULL, batch TEXT NOT NULL, crc INTEGER NOT NULL,
+    PRIMARY KEY (graph, revision));
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {FORMAT};
+"""
+
+
+class GraphFile:
+    """One named graph in one file. Calls that read and calls that write may come from two threads, not from more."""
+
+    def __init__(self, path: Path, graph: str, read_only: bool, busy_timeout: float) -> None:
+        self.path = path.expanduser().absolute()
+        self._name = graph
+        self._timeout = busy_timeout
+        self._process = os.getpid()
+        self._seen = -1
+        with self._typed():
+            self._writer = None if read_only else self._connect("rwc")
+            if self._writer is not None:
+                self._prepare(self._writer)
+                self._register(self._writer)
+            self._reader = self._connect("ro")
+            self._require_ours(self._reader)
+
+    def newest(self, state: State) -> State:
+        """``state`` with what others committed since; one cheap query when there is nothing."""
+        self._require_same_process()
+        with self._typed():
+            (version,) = self._reader.execute("PRAGMA data_version").fetchone()
+            if version == self._seen:
+                return state
+            self._reader.execute("BEGIN")
+            try:
+                newest = self._caught_up(self._reader, state)
+            finally:
+                self._reader.execute("ROLLBACK")
+            self._seen = version
+            return newest
+
+    def begin(self, state: State) -> State:
+        """Takes the write lock, waiting for it as long as allowed; returns the newest state."""
+        self._require_same_process()
+        with self._typed():
+            self._writing.execute("BEGIN IMMEDIATE")
+            try:
+                return self._caught_up(self._writing, state)
+            except BaseException:
+                self.end()
+                raise
+
+    def append(self, state: State, writes: PendingWrites) -> None:
+        """Commits ``writes``, which lead to ``state``; makes a new base when the batches outweigh the old one."""
+        text = encode_batch(writes)
+        with self._typed():
+            graph, base_bytes, log_bytes = self._writing.execute(
+                "SELECT graph, base_bytes, log_bytes FROM graphs WHERE name = ?", (self._name,)
+            ).fetchone()
+            log_bytes += len(text)
+            if log_bytes > max(SMALL_LOG, base_bytes):
+                self._write_base(graph, state)
+            else:
+                self._writing.execute(
+                    "INSERT INTO batches VALUES (?, ?, ?, ?)", (graph, state.revision, text, zlib.crc32(text.encode()))
+                )
+                self._writing.execute(
+                    "UPDATE graphs SET revision = ?, log_bytes = ?, present = 1 WHERE graph = ?",
+                    (state.revision, log_bytes, graph),
+                )
+            self._writing.execute("COMMIT")
+
+    def replace(self, state: State) -> None:
+        """Commits ``state`` as a new base."""
+        with self._typed():
+            (graph,) = self._writing.execute("SELECT graph FROM graphs WHERE name = ?", (self._name,)).fetchone()
+            self._write_base(graph, state)
+            self._writing.execute("COMMIT")
+
+    def drop(self, name: str) -> bool:
+        """Commits the end of that graph; False if there is none."""
+        with self._typed():
+            row = self._writing.execute("SELECT graph FROM graphs WHERE name = ? AND present", (name,)).fetchone()
+            if row is None:
+                return False
+            self._writing.execute("DELETE FROM columns WHERE graph = ?", row)
+            self._writing.execute("DELETE FROM batches WHERE graph = ?", row)
+            self._writing.execute(
+                "UPDATE graphs SET present = 0, revision = revision + 1, base_revision = revision + 1, "
+                "base_bytes = 0, log_bytes = 0 WHERE graph = ?",
+                row,
+            )
+            self._writing.execute("COMMIT")
+            return True
+
+    def end(self) -> None:
+        """Gives the write lock up; what was not committed is undone."""
+        if self._writing.in_transaction:
+            with self._typed():
+                self._writing.execute("ROLLBACK")
+
+    def graphs(self) -> list[str]:
+        with self._typed():
+            rows = self._reader.execute("SELECT name FROM graphs WHERE present").fetchall()
+        return sorted(name for (name,) in rows)
+
+    def close(self) -> None:
+        for connection in (self._reader, self._writer):
+            if connection is not None:
+                connection.close()
+
+    @property
+    def _writing(self) -> sqlite3.Connection:
+        assert self._writer is not None, "a read-only handle never gets here"
+        return self._writer
+
+    # -- opening -----------------------------------------------------------------------------------
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{self.path.as_uri()}?mode={mode}",
+            uri=True,
+            timeout=self._timeout,
+            isolation_level=None,
+            check_same_thread=False,  # MemoryStorage's locks keep threads apart
+        )
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+            for statement in _SCHEMA.split(";"):
+                connection.execute(statement)
+        connection.execute("COMMIT")
+        self._require_ours(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+
+    def _require_ours(self, connection: sqlite3.Connection) -> None:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION_ID:
+            raise StorageCorruptError(f"{self.path} is an SQLite file of something else; name another file")
+        if version != FORMAT:
+            raise StorageUnavailableError(
+                f"{self.path} has format {version}, this graphport reads {FORMAT}; use the version that wrote it"
+            )
+
+    def _register(self, connection: sqlite3.Connection) -> None:
+        connection.execute(
+            "INSERT INTO graphs (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET present = 1 WHERE NOT present",
+            (self._name,),
+        )
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def _caught_up(self, connection: sqlite3.Connection, state: State) -> State:
+        row = connection.execute(
+            "SELECT graph, revision, base_revision FROM graphs WHERE name = ?", (self._name,)
+        ).fetchone()
+        if row is None:  # only a read-only handle may look for a graph that nobody ever opened
+            return state
+        graph, revision, base_revision = row
+        if revision == state.revision:
+            return state
+        view = state.view
+        start = state.revision
+        if start < base_revision:
+            view, start = View(self._read_base(connection, graph)), base_revision
+        writes = self._read_batches(connection, graph, start, revision)
+        return State(settled(view, writes) if writes else view, revision)
+
+    def _read_base(self, connection: sqlite3.Connection, graph: int) -> Base:
+        parts: dict[str, list[bytes]] = defaultdict(list)
+        rows = connection.execute("SELECT name, data, crc FROM columns WHERE graph = ? ORDER BY name, part", (graph,))
+        for name, data, crc in rows:
+            if zlib.crc32(data) != crc:
+                raise self._corrupt(f"column {name} of graph {self._name!r:.80} fails its checksum")
+            parts[name].append(data)
+        if not parts:
+            return Base.empty()
+        try:
+            return decode_base({name: b"".join(part) for name, part in parts.items()})
+        except (KeyError, ValueError) as error:
+            raise self._corrupt(f"columns of graph {self._name!r:.80} do not fit together") from error
+
+    def _read_batches(self, connection: sqlite3.Connection, graph: int, start: int, end: int) -> PendingWrites:
+        writes = PendingWrites()
+        rows = connection.execute(
+            "SELECT revision, batch, crc FROM batches WHERE graph = ? AND revision > ? ORDER BY revision",
+            (graph, start),
+        )
+        for expected, (revision, text, crc) in zip(range(start + 1, end + 1), rows, strict=False):
+            if revision != expected or zlib.crc32(text.encode()) != crc:
+                raise self._corrupt(f"batch {expected} of graph {self._name!r:.80} is missing or fails its checksum")
+            writes.absorb(decode_batch(text))
+            start = revision
+        if start != end:
+            raise self._corrupt(f"batch {start + 1} of graph {self._name!r:.80} is missing")
+        return writes
+
+    def _write_base(self, graph: int, state: State) -> None:
+        connection = self._writing
+        connection.execute("DELETE FROM columns WHERE graph = ?", (graph,))
+        connection.execute("DELETE FROM batches WHERE graph = ?", (graph,))
+        size = 0
+        for name, data in encode_base(state.view.flat()):
+            for part, start in enumerate(range(0, max(len(data), 1), PART)):
+                piece = data[start : start + PART]
+                connection.execute(
+                    "INSERT INTO columns VALUES (?, ?, ?, ?, ?)", (graph, name, part, piece, zlib.crc32(piece))
+                )
+                size += len(piece)
+        connection.execute(
+            "UPDATE graphs SET revision = ?, base_revision = ?, base_bytes = ?, log_bytes = 0, present = 1 "
+            "WHERE graph = ?",
+            (state.revision, state.revision, size, graph),
+        )
+
+    # -- what can go wrong -------------------------------------------------------------------------
+
+    def _corrupt(self, what: str) -> StorageCorruptError:
+        return StorageCorruptError(f"{self.path}: {what}; restore the file, or delete it and build the graph again")
+
+    def _require_same_process(self) -> None:
+        if os.getpid() != self._process:
+            raise StorageUnavailableError(f"{self.path} was opened before a fork; open it again in this process")
+
+    @contextmanager
+    def _typed(self) -> Generator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._storage_error(error) from error
+
+    def _storage_error(self, error: sqlite3.Error) -> StorageError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return StorageBusyError(
+                f"{self.path} is being written by someone else for more than {self._timeout} s; "
+                "try again, or raise busy_timeout"
+            )
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return self._corrupt(str(error))
+        if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_TOOBIG):
+            return StorageFullError(f"{self.path}: {error}; make room and try again")
+        return StorageUnavailableError(f"{self.path}: {error}; check the folder and its permissions")
