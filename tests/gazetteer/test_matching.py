@@ -6,10 +6,11 @@ import re
 import unicodedata
 
 import pytest
-from graphport.errors import InvalidIdError
-from graphport.matching import Match, Matcher, fold
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
+from graphport.errors import InvalidIdError
+from graphport.matching import Match, Matcher, fold
 
 
 def found(forms: dict[str, list[str]], text: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -26,7 +27,8 @@ def spans(forms: list[str], text: str) -> list[str]:
 def canonical(text: str) -> str:
     decomposed = unicodedata.normalize("NFD", text.replace("\u00ad", ""))
     folded = unicodedata.normalize("NFD", decomposed.casefold()).replace("i\u0307", "i").replace("\u2019", "'")
-    return re.sub(r"\s+", " ", re.sub(r"(?<![^\W_])\s+|\s+(?![^\W_])", "", folded))
+    # White space counts only between two words; \u0300-\u036f are the marks that the texts hold.
+    return re.sub(r"\s+", " ", re.sub(r"(?<![^\W_]|[\u0300-\u036f])\s+|\s+(?![^\W_])", "", folded))
 
 
 def joins(before: str, after: str) -> bool:
