@@ -161,8 +161,8 @@ def load_config(source: str | Path | Mapping[str, Any] | None = None) -> Config:
         raise _config_error(error, file) from error
     for index, base in enumerate(config.vector_dbs):
         if base.graph is not None:
-            check_graph(base.graph, base.name, file=file, key=f"vector_dbs[{index}].graph")
-    check_graph(config.graph, "graph", file=file, key="graph")
+            check_graph(base.graph, base.name, folder=Path(), file=file, key=f"vector_dbs[{index}].graph")
+    check_graph(config.graph, "graph", folder=Path(), file=file, key="graph")
     if file and config.data_dir is not None and not config.data_dir.expanduser().is_absolute():
         config = config.model_copy(update={"data_dir": Path(file).resolve().parent / config.data_dir})
     return config
@@ -173,7 +173,8 @@ def check_graph(
 ) -> tuple[Backend, BackendOptions]:
     """The backend ``graph`` names and its checked options; opens nothing.
 
-    Options left out are filled in: ``graph`` is the knowledge base's name, ``path`` lies in ``folder``.
+    Options left out are filled in: ``graph`` is the knowledge base's name, ``path`` lies in ``folder`` if
+    there is one.
     Raises `ConfigError` (``unknown-backend``, ``bad-backend-option``).
     """
     try:
@@ -184,8 +185,8 @@ def check_graph(
         ) from error
     options = {"graph": name, **graph.options}
     keeps_files = Capability.PERSISTENT in backend.capabilities and "path" in backend.options_model.model_fields
-    if keeps_files and "path" not in options:
-        options["path"] = str((folder or Path()) / f"graph.{backend.name}")
+    if keeps_files and "path" not in options and folder is not None:
+        options["path"] = str(folder / f"graph.{backend.name}")
     try:
         return backend, backend_options(backend, options, file=file, key=key)
     except UnsupportedError as error:

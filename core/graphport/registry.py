@@ -129,12 +129,16 @@ def open_storage(backend: str | Backend, /, **options: Any) -> GraphStorage:
     ``read_only`` where the backend has no such capability, or a `StorageError`.
     """
     chosen = find_backend(backend) if isinstance(backend, str) else backend
-    parsed = backend_options(chosen, options)
-    reason = chosen.missing()
+    return open_backend(chosen, backend_options(chosen, options))
+
+
+def open_backend(backend: Backend, options: BackendOptions) -> GraphStorage:
+    """Open a backend with options that `backend_options` checked; raises as `open_storage`."""
+    reason = backend.missing()
     if reason is not None:
-        hint = f"; {chosen.install_hint}" if chosen.install_hint else ""
-        raise BackendUnavailableError(f"backend {chosen.name!r} cannot be opened here: {reason}{hint}")
-    return chosen.open(parsed)
+        hint = f"; {backend.install_hint}" if backend.install_hint else ""
+        raise BackendUnavailableError(f"backend {backend.name!r} cannot be opened here: {reason}{hint}")
+    return backend.open(options)
 
 
 def backend_options(backend: Backend, options: dict[str, Any], *, file: str = "", key: str = "") -> BackendOptions:

@@ -149,7 +149,11 @@ class Derived:
                 index.apply(revision, _texts(db.execute("SELECT id, title, text FROM entries ORDER BY id")), old)
             else:
                 changed = _changed(db, "entry", behind)
-                index.apply(revision, _texts(_entries(db, changed, "id, title, text")), changed)
+                rows = db.execute(
+                    "SELECT e.id, e.title, e.text FROM json_each(?) j JOIN entries e ON e.id = j.value ORDER BY e.id",
+                    (json.dumps(changed),),
+                )
+                index.apply(revision, _texts(rows), changed)
         self._lexical = index
         return index
 
@@ -347,13 +351,6 @@ def _changed(db: sqlite3.Connection, what: str, since: int) -> list[str]:
 
 def _ids(rows: Iterable[tuple[Any, ...]]) -> list[str]:
     return [row[0] for row in rows]
-
-
-def _entries(db: sqlite3.Connection, ids: Sequence[str], columns: str) -> Iterable[tuple[Any, ...]]:
-    return db.execute(
-        f"SELECT {columns} FROM json_each(?) j JOIN entries ON entries.id = j.value ORDER BY entries.id",  # noqa: S608 - constants
-        (json.dumps(ids),),
-    )
 
 
 def _texts(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[str, str]]:

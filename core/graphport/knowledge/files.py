@@ -16,12 +16,13 @@ from graphport.errors import SourceError
 MAX_FILE_BYTES = 2_000_000
 # Never anybody's text: what version control, package managers and caches keep beside it.
 _SKIPPED_FOLDERS = frozenset(
-    ".git .hg .svn .jj node_modules __pycache__ .venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .idea .vscode".split()
+    ".git .hg .svn .jj node_modules __pycache__ .venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .idea "
+    ".vscode".split()
 )
 _BINARY_SUFFIXES = frozenset(
-    ".png .jpg .jpeg .gif .webp .ico .bmp .tiff .mp3 .mp4 .mov .avi .mkv .wav .ogg .flac .zip .gz .xz .bz2 .zst .7z .tar "
-    ".rar .whl .jar .so .dll .dylib .o .a .exe .bin .class .pyc .pyd .wasm .npy .npz .pkl .parquet .sqlite .db .onnx "
-    ".safetensors .pt .woff .woff2 .ttf .otf .eot .iso .dmg .deb .rpm".split()
+    ".png .jpg .jpeg .gif .webp .ico .bmp .tiff .mp3 .mp4 .mov .avi .mkv .wav .ogg .flac .zip .gz .xz .bz2 .zst .7z "
+    ".tar .rar .whl .jar .so .dll .dylib .o .a .exe .bin .class .pyc .pyd .wasm .npy .npz .pkl .parquet .sqlite .db "
+    ".onnx .safetensors .pt .woff .woff2 .ttf .otf .eot .iso .dmg .deb .rpm".split()
 )
 DOCUMENT_SUFFIXES = frozenset((".epub", ".pdf"))
 """Binary, but text to a builder that reads them."""

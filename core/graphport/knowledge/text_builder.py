@@ -17,10 +17,11 @@ from urllib.parse import unquote, urlsplit
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from graphport.builders import Definition, Document, Entry, Extraction, Fact, Links, Lookup, NodeFact
+from graphport.builders import Builder, Definition, Document, Entry, Extraction, Fact, Links, Lookup, NodeFact
 from graphport.hookspecs import hookimpl
 from graphport.knowledge.chunking import Chunk, chunk_lines
 
+BINARY_DOCUMENTS = (".epub", ".pdf")
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
 # What looks like the name of a piece of code in prose: `anything in backticks`, snake_case, CamelCase, call().
 _CODE_NAME = re.compile(r"`([^`\n]{1,200})`|\b(\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b|\b(\w+)\(\)")
@@ -28,8 +29,8 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 @hookimpl
-def graphport_builders() -> Sequence[TextBuilder]:
-    return [TextBuilder()]
+def graphport_builders() -> Sequence[Builder]:
+    return [TextBuilder(), EntryBuilder()]
 
 
 @dataclass(slots=True)
@@ -55,8 +56,8 @@ class TextBuilder:
     version = 1
     priority = 0
 
-    def accepts(self, path: str) -> bool:  # noqa: ARG002 - whatever it is called
-        return True
+    def accepts(self, path: str) -> bool:
+        return not path.lower().endswith(BINARY_DOCUMENTS)
 
     def extract(self, document: Document) -> Extraction:
         lines = document.text.splitlines()
@@ -121,6 +122,28 @@ class TextBuilder:
             first = row["entries"][0]
             facts += [Fact(section, "cites", target, first) for target in _cited(document, row["links"], lookup)]
         return Links(nodes, facts)
+
+
+class EntryBuilder:
+    """Entries added by hand: each is the node ``entry:{id}``, kind ``passage``, named by its title."""
+
+    name = "entry"
+    version = 1
+    priority = -1
+
+    def accepts(self, path: str) -> bool:  # noqa: ARG002 - no file is an entry
+        return False
+
+    def extract(self, document: Document) -> Extraction:
+        return Extraction([Entry(document.path, document.text)])
+
+    def link(self, document: str, extraction: Extraction, lookup: Lookup) -> Links:  # noqa: ARG002 - the builder interface
+        return Links(
+            [
+                NodeFact(f"entry:{entry.id}", "passage", entry.title or entry.id, entry.id, stands_for_entry=True)
+                for entry in extraction.entries
+            ]
+        )
 
 
 def _entry(path: str, entry_id: str, title: str, chunk: Chunk, is_markdown: bool) -> Entry:

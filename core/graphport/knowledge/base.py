@@ -1,0 +1,399 @@
+"""The knowledge base: entries, their indexes and their graph behind one object."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import logging
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from graphport.builders import Builder, Entry, Extraction
+from graphport.config import Config, GraphConfig, KnowledgeBaseConfig, check_graph, load_config
+from graphport.embedding import Embedder
+from graphport.errors import ConfigError, EntryNotFoundError, KnowledgeBaseNotFoundError, SourceError, UnsupportedError
+from graphport.knowledge.derived import Derived, GraphPlan
+from graphport.knowledge.embeddings import ChosenEmbedder, choose_embedder
+from graphport.knowledge.entities import Entity, entity
+from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow
+from graphport.knowledge.indexing import Indexer, IndexReport, Progress
+from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
+from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary
+from graphport.knowledge.truth import Truth
+from graphport.model import GraphCounts, check_ids, dump_props
+from graphport.registry import open_backend, plugins
+from graphport.snapshot import GraphSnapshot, snapshot_of
+from graphport.storage import GraphStorage
+
+log = logging.getLogger("graphport")
+
+MEMORY = ":memory:"
+TRUTH_FILE = "truth.sqlite3"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a knowledge base holds; ``graph`` is None where none is built."""
+
+    name: str
+    folder: Path | None
+    revision: int
+    documents: int
+    entries: int
+    vectors: int
+    embedder: str | None
+    backend: str | None
+    graph: GraphCounts | None
+
+
+class KnowledgeBase:
+    """Entries with hybrid search and a graph; open it with `open_knowledge_base`.
+
+    May be shared by threads. Every change is one transaction of the truth; the indexes follow at once,
+    and whatever stops them (a server that is down) is raised after the change was kept, and healed by
+    the next call.
+    """
+
+    def __init__(
+        self,
+        config: KnowledgeBaseConfig,
+        folder: Path | None,
+        *,
+        embedder: ChosenEmbedder | None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.config = config
+        self.folder = folder
+        self.clock = clock
+        self._embedder = embedder
+        self._lock = threading.RLock()
+        self._declared = tuple(entity(item.type, item.names) for item in config.entities)
+        plan = _graph_plan(config, folder) if config.strategy.graph else None
+        self._truth = Truth(None if folder is None else folder / TRUTH_FILE)
+        self._derived = Derived(self._truth, folder, plan, clock)
+        self._names: tuple[str, Vocabulary] | None = None
+        try:
+            self._check_embedder()
+            self._note_declared()
+        except BaseException:
+            self.close()
+            raise
+
+    # -- changing it --------------------------------------------------------------------------------
+
+    def index(self, paths: Iterable[str | Path], *, progress: Progress | None = None) -> IndexReport:
+        """Index files and folders: what is new, changed or gone since the last time, and nothing else.
+
+        Raises `SourceError` for a path that does not exist, before anything is changed.
+        """
+        sources = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+        for source in sources:
+            if not source.exists():
+                raise SourceError(f"{source} does not exist; give a file or a folder")
+        report = self._indexer(progress).run(sources)
+        self._bring_up_to_date(progress)
+        return report
+
+    def add(self, entries: Iterable[Entry]) -> int:
+        """Insert or replace entries by id, all or none, in one transaction. Returns how many."""
+        batch = {entry.id: dataclasses.replace(entry, document="") for entry in map(check_entry, entries)}
+        indexer = self._indexer(None)
+        vectors = indexer.vectors(list(batch.values()))
+        builder = plugins().builders()["entry"]
+        with self._truth.write() as db:
+            ingest = Ingest(db, self._truth.next_revision(), with_graph=self.config.strategy.graph)
+            for entry in batch.values():
+                own = {entry.id: vectors[entry.id]} if entry.id in vectors else {}
+                ingest.put(Prepared(HAND_ADDED + entry.id, builder, Extraction([entry]), _digest(entry), vectors=own))
+            indexer.remember_embedder(vectors)
+            ingest.link_stale(self._builders())
+        self._bring_up_to_date(None)
+        return len(batch)
+
+    def remove(self, ids: Iterable[str]) -> int:
+        """Remove entries added by hand, or whole documents by path; absent ones are ignored. Returns how many went.
+
+        An entry of a file cannot go alone (`UnsupportedError`): flag it, or change the file.
+        """
+        wanted = check_ids(ids, "entry id")
+        with self._truth.write() as db:
+            paths = [path for item in wanted for path in self._paths_of(db, item)]
+            count = Ingest(db, self._truth.next_revision(), with_graph=self.config.strategy.graph).remove(paths)
+            if self.config.strategy.graph:
+                Ingest(db, self._truth.revision(), with_graph=True).link_stale(self._builders())
+        self._bring_up_to_date(None)
+        return count
+
+    def flag(self, entry: str, *, flagged: bool = True) -> None:
+        """Hide an entry (or show it again): it is not found, and its facts weigh nothing."""
+        self._set_visibility(entry, flagged=flagged)
+
+    def expire(self, entry: str, valid_to: float | None) -> None:
+        """Let an entry be visible until ``valid_to`` (seconds since the epoch; None: for good)."""
+        self._set_visibility(entry, valid_to=valid_to, change_valid_to=True)
+
+    def rebuild(self) -> None:
+        """Build every index anew from the truth."""
+        self._derived.forget()
+        self._bring_up_to_date(None)
+
+    def reembed(self, *, progress: Progress | None = None) -> int:
+        """Forget all vectors and embed every entry with the configured embedder. Returns how many."""
+        with self._truth.write() as db:
+            db.execute("DELETE FROM vectors")
+            db.execute("DELETE FROM meta WHERE key IN ('embedder', 'vector_width')")
+            self._truth.next_revision()
+        self._indexer(progress).embed_missing()
+        self._bring_up_to_date(progress)
+        return self.status().vectors
+
+    # -- reading it ---------------------------------------------------------------------------------
+
+    def get(self, ids: Iterable[str]) -> dict[str, Entry]:
+        """The entries that exist, in the order asked, hidden ones too; an absent id is not in the dict."""
+        wanted = check_ids(ids, "entry id")
+        with self._truth.read() as db:
+            found = read_entries(db, "entries.id IN (SELECT value FROM json_each(?))", (json.dumps(wanted),))
+        by_id = {entry.id: entry for entry in found}
+        return {entry: by_id[entry] for entry in wanted if entry in by_id}
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries by id, hidden ones too, a page at a time."""
+        last = ""
+        while True:
+            with self._truth.read() as db:
+                page = read_entries(db, "entries.id > ? ORDER BY entries.id LIMIT 1000", (last,))
+            yield from page
+            if len(page) < 1000:
+                return
+            last = page[-1].id
+
+    @property
+    def storage(self) -> GraphStorage:
+        """The graph, up to date. Raises `UnsupportedError` where ``strategy.graph`` is off."""
+        graph = self._derived.graph()
+        if graph is None:
+            raise UnsupportedError(f"knowledge base {self.config.name!r} builds no graph; set strategy.graph: true")
+        return graph
+
+    def snapshot(self, *, as_of: float | None = None) -> GraphSnapshot:
+        """The graph as columns, as it is now or as it was visible at ``as_of`` (seconds since the epoch)."""
+        return snapshot_of(self.storage) if as_of is None else self._derived.graph_at(as_of)
+
+    def vocabulary(self) -> Vocabulary:
+        """Every title, name and gazetteer form, with what it names."""
+        with self._lock, self._truth.read() as db:
+            names = self._truth.meta("names") or "0"
+            if self._names is None or self._names[0] != names:
+                effective = [(item.id, item.type, item.names) for item in self.gazetteer().effective]
+                self._names = (names, read_vocabulary(db, effective))
+            return self._names[1]
+
+    def status(self) -> Status:
+        """Numbers of everything, the graph included."""
+        with self._truth.read() as db:
+            documents, entries, vectors = (
+                db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608 - constants
+                for table in ("documents", "entries", "vectors")
+            )
+            revision, embedder = self._truth.revision(), self._truth.meta("embedder")
+        graph = self._derived.graph()
+        backend = self.config.graph.backend if self.config.graph and graph is not None else None
+        counts = None if graph is None else graph.counts()
+        return Status(self.config.name, self.folder, revision, documents, entries, vectors, embedder, backend, counts)
+
+    # -- the gazetteer ------------------------------------------------------------------------------
+
+    def gazetteer(self) -> Gazetteer:
+        """Declared and runtime entities as they are now."""
+        with self._truth.read() as db:
+            rows = db.execute("SELECT type, names FROM runtime_entities ORDER BY ord, id").fetchall()
+        return Gazetteer(self._declared, tuple(entity(row[0], json.loads(row[1])) for row in rows))
+
+    def add_entity(self, type: str, names: str | Sequence[str]) -> None:  # noqa: A002 - the field's word
+        """Add an entity, or names to one; see `Gazetteer.add_entity`. The next query knows it."""
+        self._change_gazetteer(lambda gazetteer: gazetteer.add_entity(type, names))
+
+    def remove_entity(self, type: str, name: str) -> None:  # noqa: A002 - the field's word
+        """Remove a runtime entity; see `Gazetteer.remove_entity`."""
+        self._change_gazetteer(lambda gazetteer: gazetteer.remove_entity(type, name))
+
+    def gazetteer_listing(self) -> list[GazetteerRow]:
+        """Every entity with its origin, declared or runtime."""
+        return self.gazetteer().listing()
+
+    def effective_gazetteer(self) -> tuple[Entity, ...]:
+        """The entities texts are matched against, each id once; declared wins."""
+        return self.gazetteer().effective
+
+    def _change_gazetteer(self, change: Callable[[Gazetteer], Gazetteer]) -> None:
+        with self._truth.write() as db:
+            old = self.gazetteer()
+            new = change(old)
+            if new.runtime == old.runtime:
+                return
+            db.execute("DELETE FROM runtime_entities")
+            db.executemany(
+                "INSERT INTO runtime_entities VALUES (?, ?, ?, ?)",
+                [(item.id, item.type, json.dumps(item.names), number) for number, item in enumerate(new.runtime)],
+            )
+            self._note_names(db, old.effective, new.effective)
+        self._bring_up_to_date(None)
+
+    def _note_declared(self) -> None:
+        """What the config declares may have changed since this was last open."""
+        fingerprint = _fingerprint([(item.type, item.names) for item in self._declared])
+        if self._truth.meta("declared") == fingerprint:
+            return
+        with self._truth.write() as db:
+            before = json.loads(self._truth.meta("declared_entities") or "[]")
+            old = Gazetteer(tuple(entity(kind, names) for kind, names in before), self.gazetteer().runtime)
+            self._note_names(db, old.effective, self.gazetteer().effective)
+            self._truth.set_meta("declared", fingerprint)
+            declared = [(item.type, item.names) for item in self._declared]
+            self._truth.set_meta("declared_entities", json.dumps(declared))
+
+    def _note_names(self, db: sqlite3.Connection, old: Sequence[Entity], new: Sequence[Entity]) -> None:
+        """Texts that may hold a name that came, went or changed its meaning are searched again."""
+        changed = set(old) ^ set(new)
+        if changed:
+            forms = sorted({name for item in changed for name in item.names})
+            db.executemany("INSERT OR IGNORE INTO stale_forms VALUES (?)", [(form,) for form in forms])
+            self._truth.set_meta("names", str(self._truth.next_revision()))
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _bring_up_to_date(self, progress: Progress | None) -> None:
+        """All derived indexes, in the order they need each other."""
+        index = self._derived.lexical()
+        if self.config.strategy.graph:
+            link_mentions(self._truth, index, self.vocabulary, progress)
+            self._derived.lexical()
+            self._derived.graph()
+
+    def _indexer(self, progress: Progress | None) -> Indexer:
+        return Indexer(
+            self._truth, self._builders(), self._embedder, with_graph=self.config.strategy.graph, progress=progress
+        )
+
+    def _builders(self) -> Mapping[str, Builder]:
+        return plugins().builders()
+
+    def _paths_of(self, db: sqlite3.Connection, item: str) -> list[str]:
+        row = db.execute(
+            "SELECT d.path FROM entries e JOIN documents d ON d.id = e.document WHERE e.id = ?", (item,)
+        ).fetchone()
+        if row is None or row[0] == item:
+            return [item]
+        if not row[0].startswith(HAND_ADDED):
+            raise UnsupportedError(f"entry {item!r:.80} is part of the file {row[0]}; flag it, or remove the file")
+        return [row[0]]
+
+    def _set_visibility(
+        self, entry: str, *, flagged: bool | None = None, valid_to: float | None = None, change_valid_to: bool = False
+    ) -> None:
+        with self._truth.write() as db:
+            row = db.execute("SELECT flagged, valid_to FROM entries WHERE id = ?", (entry,)).fetchone()
+            if row is None:
+                raise EntryNotFoundError(f"no entry {entry!r:.80} in knowledge base {self.config.name!r}")
+            Ingest(db, self._truth.next_revision(), with_graph=True).set_visibility(
+                entry,
+                flagged=bool(row[0]) if flagged is None else flagged,
+                valid_to=valid_to if change_valid_to else row[1],
+            )
+        self._bring_up_to_date(None)
+
+    def _check_embedder(self) -> None:
+        stored = self._truth.meta("embedder")
+        if stored is not None and self._embedder is not None and stored != self._embedder.identity:
+            raise ConfigError(
+                f"knowledge base {self.config.name!r} was embedded with {stored}, and {self._embedder.identity} is "
+                f"asked for; set embedder: {stored.partition('/')[0]}, or run: graphport reembed {self.config.name}",
+                problem="embedder-changed",
+                key="embedder",
+            )
+
+    def close(self) -> None:
+        """Close files and connections; again is harmless."""
+        self._derived.close()
+        self._truth.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_knowledge_base(
+    name: str | Path,
+    *,
+    config: Config | str | Path | Mapping[str, Any] | None = None,
+    embedder: str | Embedder | None = "auto",
+    create: bool = True,
+    clock: Callable[[], float] = time.time,
+) -> KnowledgeBase:
+    """Open a knowledge base by name (in the config's ``data_dir``), by folder, or ``":memory:"``.
+
+    A `Path`, or a name with a ``/``, is a folder. ``embedder`` overrides the config: a name, a callable
+    from texts to an (n, d) matrix, None for none. ``create`` False raises `KnowledgeBaseNotFoundError`
+    for one that does not exist. ``clock`` gives the seconds since the epoch that expiry is judged by.
+    """
+    settings = config if isinstance(config, Config) else load_config(config)
+    is_folder = isinstance(name, Path) or "/" in name
+    folder = None if name == MEMORY else Path(name) if is_folder else settings.home / str(name)
+    label = "memory" if folder is None else folder.name
+    base = settings.knowledge_base(_config_name(label))
+    if folder is not None and not (folder / TRUTH_FILE).exists():
+        if not create:
+            there = ", ".join(knowledge_bases(settings)) or "none yet"
+            raise KnowledgeBaseNotFoundError(
+                f"no knowledge base {str(name)!r} in {folder.parent}; there are: {there}. "
+                f"Make it with: graphport index PATH --db {name}"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+    wanted = base.embedder if embedder == "auto" and base.embedder is not None else embedder
+    return KnowledgeBase(base, folder, embedder=choose_embedder(wanted), clock=clock)
+
+
+def knowledge_bases(config: Config) -> list[str]:
+    """Names of the knowledge bases there are in the config's ``data_dir``, sorted."""
+    if not config.home.is_dir():
+        return []
+    return sorted(folder.name for folder in config.home.iterdir() if (folder / TRUTH_FILE).exists())
+
+
+def _config_name(label: str) -> str:
+    cleaned = re.sub(r"[^A-Za-z0-9_.-]", "-", label).strip(".-_")
+    return cleaned or "default"
+
+
+def _graph_plan(config: KnowledgeBaseConfig, folder: Path | None) -> GraphPlan:
+    backend, options = check_graph(config.graph or GraphConfig(), config.name, folder=folder)
+    files = getattr(options, "path", None)
+    factors = dict(config.relation_weights)
+    return GraphPlan(
+        lambda: open_backend(backend, options),
+        factors,
+        _fingerprint([backend.name, options.model_dump(mode="json"), sorted(factors.items())]),
+        Path(files) if files else None,
+    )
+
+
+def _fingerprint(value: Any) -> str:
+    return hashlib.blake2b(json.dumps(value, sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
+
+
+def _digest(entry: Entry) -> str:
+    shown = [entry.text, entry.title, entry.kind, entry.names, dump_props(entry.meta)]
+    return _fingerprint(shown)

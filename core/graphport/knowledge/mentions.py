@@ -1,0 +1,152 @@
+"""Mentions: which names stand in which texts.
+
+A name is a title, a further name of an entry, or a form of a gazetteer's entity. The mentions of an
+entry are a function of its text and all names together (the longest name wins a span), so a name that
+comes or goes makes exactly the texts that may hold it be searched again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from graphport.builders import Fact, Links, NodeFact
+from graphport.knowledge.indexing import Progress
+from graphport.knowledge.ingest import Ingest
+from graphport.knowledge.truth import Truth
+from graphport.matching import Matcher, fold
+from graphport.retrieval.lexical import LexicalIndex
+
+OWNER = "mentions"
+_BATCH = 500
+_ALL_AGAIN = 0.1
+"""Above this share of changed names, searching every text once is cheaper than asking for each name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A node that names lead to: a phrase, or an entity of the gazetteer."""
+
+    id: str
+    kind: str
+    name: str
+    type: str = ""
+
+
+class Vocabulary:
+    """Every name of a knowledge base, and the matcher that finds them; ``things`` by node id."""
+
+    def __init__(self, forms: Mapping[str, Iterable[str]], things: Mapping[str, Named]) -> None:
+        self.matcher = Matcher(forms)
+        self.things = things
+
+
+def phrase_id(form: str) -> str:
+    """Node of a title or name: equal for all spellings that one text would mention."""
+    return f"phrase:{fold(form)}"
+
+
+def read_vocabulary(db: sqlite3.Connection, entities: Iterable[tuple[str, str, Sequence[str]]]) -> Vocabulary:
+    """Names of all entries and of ``entities`` ``(id, type, names)``.
+
+    A phrase is known by the spelling of its first entry. An entity takes a name over from a phrase.
+    """
+    forms: dict[str, set[str]] = {}
+    things: dict[str, Named] = {}
+    taken: set[str] = set()
+    for entity, kind, names in entities:
+        things[entity] = Named(entity, "entity", names[0], kind)
+        for name in names:
+            forms.setdefault(name, set()).add(entity)
+            taken.add(fold(name))
+    for (form,) in db.execute("SELECT DISTINCT form FROM forms ORDER BY form"):
+        key = fold(form)
+        if key not in taken:
+            node = f"phrase:{key}"
+            things.setdefault(node, Named(node, "phrase", form))
+            forms.setdefault(form, set()).add(node)
+    return Vocabulary(forms, things)
+
+
+def link_mentions(
+    truth: Truth,
+    lexical: LexicalIndex,
+    vocabulary: Callable[[], Vocabulary],
+    progress: Progress | None = None,
+) -> None:
+    """Bring the mention facts up to date with texts and names; cheap when nothing changed.
+
+    ``lexical`` may lag behind by what others wrote meanwhile: that is among the changed entries anyway.
+    """
+    if truth.meta("mentioned") == str(truth.revision()):
+        return
+    with truth.write() as db:
+        todo, stale = _outdated(db, truth, lexical)
+        if not todo and not stale:
+            truth.set_meta("mentioned", str(truth.revision()))
+            return
+        revision = truth.next_revision()
+        ingest = Ingest(db, revision, with_graph=True)
+        for start in range(0, len(todo), _BATCH):
+            batch = todo[start : start + _BATCH]
+            ingest.replace_facts(batch, OWNER, mentions_of(db, batch, vocabulary()))
+            if progress is not None:
+                progress("mentions", min(start + _BATCH, len(todo)), len(todo))
+        db.execute("DELETE FROM stale_forms")
+        truth.set_meta("mentioned", str(revision))
+
+
+def _outdated(db: sqlite3.Connection, truth: Truth, lexical: LexicalIndex) -> tuple[list[str], list[str]]:
+    """Entries whose mentions may have changed, and the names that came or went."""
+    done = int(truth.meta("mentioned") or 0)
+    stale = [row[0] for row in db.execute("SELECT form FROM stale_forms ORDER BY form")]
+    count = db.execute("SELECT count(*) FROM entries").fetchone()[0]
+    if done < int(truth.meta("pruned") or 0) or len(stale) > max(20, _ALL_AGAIN * count):
+        return [row[0] for row in db.execute("SELECT id FROM entries ORDER BY id")], stale
+    rows = db.execute("SELECT key FROM changes WHERE what = 'entry' AND revision > ?", (done,))
+    changed = {row[0] for row in rows}
+    changed.update(entry for form in stale for entry in lexical.containing(form))
+    return sorted(changed), stale
+
+
+def mentions_of(db: sqlite3.Connection, entries: Sequence[str], vocabulary: Vocabulary) -> Links:
+    """What the texts of some entries mention, and what names the entries themselves go by.
+
+    ``entry -mentions-> thing`` weighs the number of times; ``entry -titled-> thing`` is a name of its own.
+    """
+    nodes: list[NodeFact] = []
+    facts: list[Fact] = []
+    rows = db.execute(
+        "SELECT e.id, e.title, e.text, (SELECT n.id FROM node_facts n WHERE n.entry = e.id AND n.stands ORDER BY n.id) "
+        "FROM json_each(?) j JOIN entries e ON e.id = j.value ORDER BY e.id",
+        (json.dumps(list(entries)),),
+    ).fetchall()
+    for entry, title, text, node in rows:
+        if node is None:
+            continue
+        own = [row[0] for row in db.execute("SELECT form FROM forms WHERE entry = ? ORDER BY form", (entry,))]
+        titled = {thing for form in own for thing in _named_exactly(form, vocabulary)}
+        mentioned = Counter(
+            thing for match in vocabulary.matcher.find(f"{title}\n{text}" if title else text) for thing in match.ids
+        )
+        for thing in sorted(titled | mentioned.keys()):
+            named = vocabulary.things[thing]
+            props = {"type": named.type} if named.type else {}
+            nodes.append(NodeFact(thing, named.kind, named.name, entry, props=props))
+        facts += [Fact(node, "titled", thing, entry) for thing in sorted(titled)]
+        facts += [
+            Fact(node, "mentions", thing, entry, weight=float(times))
+            for thing, times in sorted(mentioned.items())
+            if thing not in titled
+        ]
+    return Links(nodes, facts)
+
+
+def _named_exactly(form: str, vocabulary: Vocabulary) -> set[str]:
+    """Things whose name is the whole of ``form``."""
+    matches = vocabulary.matcher.find(form)
+    whole = fold(form)
+    return {thing for match in matches if fold(form[match.start : match.end]) == whole for thing in match.ids}
