@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from graphport.errors import (
     InvalidIdError,
@@ -214,11 +214,11 @@ def check_edges(edges: Iterable[Edge]) -> dict[EdgeKey, Edge]:
 
 def check_key(key: object) -> EdgeKey:
     """``key`` as an `EdgeKey` of three valid texts; else `InvalidIdError` or `InvalidRowError`."""
-    if not isinstance(key, tuple) or len(key) != 3:  # pyright: ignore[reportUnnecessaryIsInstance,reportUnnecessaryComparison]
+    parts = cast("tuple[object, ...]", key) if isinstance(key, tuple) else ()
+    if len(parts) != 3:
         raise InvalidRowError(f"expected an edge key (source, target, kind), got {key!r:.80}")
-    return EdgeKey(
-        check_text(key[0], "edge source"), check_text(key[1], "edge target"), check_text(key[2], "edge kind")
-    )
+    source, target, kind = parts
+    return EdgeKey(check_text(source, "edge source"), check_text(target, "edge target"), check_text(kind, "edge kind"))
 
 
 def check_ids(ids: Iterable[str], what: str = "node id") -> list[str]:

@@ -17,19 +17,22 @@ from types import TracebackType
 from typing import Any, Self
 
 from graphport.builders import Builder, Entry, Extraction
-from graphport.config import Config, GraphConfig, KnowledgeBaseConfig, check_graph, load_config
+from graphport.config import Config, GraphConfig, GraphMode, KnowledgeBaseConfig, Mode, check_graph, load_config
 from graphport.embedding import Embedder
-from graphport.errors import ConfigError, EntryNotFoundError, KnowledgeBaseNotFoundError, SourceError, UnsupportedError
+from graphport.errors import EntryNotFoundError, KnowledgeBaseNotFoundError, SourceError, UnsupportedError
 from graphport.knowledge.derived import Derived, GraphPlan
-from graphport.knowledge.embeddings import ChosenEmbedder, choose_embedder
+from graphport.knowledge.embeddings import choose_embedder
 from graphport.knowledge.entities import Entity, entity
 from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow
 from graphport.knowledge.indexing import Indexer, IndexReport, Progress
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
 from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary
+from graphport.knowledge.search import SearchOptions, search
 from graphport.knowledge.truth import Truth
 from graphport.model import GraphCounts, check_ids, dump_props
 from graphport.registry import open_backend, plugins
+from graphport.retrieval.hits import Hit
+from graphport.retrieval.lexical import LexicalIndex
 from graphport.snapshot import GraphSnapshot, snapshot_of
 from graphport.storage import GraphStorage
 
@@ -67,21 +70,21 @@ class KnowledgeBase:
         config: KnowledgeBaseConfig,
         folder: Path | None,
         *,
-        embedder: ChosenEmbedder | None,
+        embedder: str | Embedder | None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.config = config
         self.folder = folder
         self.clock = clock
-        self._embedder = embedder
         self._lock = threading.RLock()
         self._declared = tuple(entity(item.type, item.names) for item in config.entities)
         plan = _graph_plan(config, folder) if config.strategy.graph else None
         self._truth = Truth(None if folder is None else folder / TRUTH_FILE)
         self._derived = Derived(self._truth, folder, plan, clock)
         self._names: tuple[str, Vocabulary] | None = None
+        self._said_lexical = False
         try:
-            self._check_embedder()
+            self._embedder = choose_embedder(embedder, self._truth.meta("embedder"))
             self._note_declared()
         except BaseException:
             self.close()
@@ -145,17 +148,76 @@ class KnowledgeBase:
         self._derived.forget()
         self._bring_up_to_date(None)
 
-    def reembed(self, *, progress: Progress | None = None) -> int:
-        """Forget all vectors and embed every entry with the configured embedder. Returns how many."""
+    def forget_vectors(self) -> None:
+        """Forget all vectors and which embedder made them; `embed_missing` makes new ones."""
         with self._truth.write() as db:
             db.execute("DELETE FROM vectors")
             db.execute("DELETE FROM meta WHERE key IN ('embedder', 'vector_width')")
             self._truth.next_revision()
+
+    def embed_missing(self, *, progress: Progress | None = None) -> int:
+        """Embed the entries that have no vector. Returns how many have one now."""
         self._indexer(progress).embed_missing()
         self._bring_up_to_date(progress)
         return self.status().vectors
 
     # -- reading it ---------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        top_k: int | None = None,
+        mode: Mode | None = None,
+        graph: bool | None = None,
+        graph_weight: float | None = None,
+        graph_mode: GraphMode | None = None,
+        damping: float | None = None,
+        passage_node_weight: float | None = None,
+        as_of: float | None = None,
+        explain: bool = False,
+    ) -> list[Hit]:
+        """The ``top_k`` visible entries that answer ``query`` best, best first; scores in [0, 1].
+
+        What is None is as the config says (`RetrievalConfig`). ``as_of`` (seconds since the epoch) asks
+        what was visible then. ``explain`` fills `Hit.explanation`. Raises `InvalidQueryError` for an empty
+        query or an option out of range, `UnsupportedError` for ``mode="dense"`` without an embedder.
+        """
+        given = {
+            "top_k": top_k, "mode": mode, "graph": graph, "graph_weight": graph_weight, "graph_mode": graph_mode,
+            "damping": damping, "passage_node_weight": passage_node_weight, "as_of": as_of, "explain": explain,
+        }  # fmt: skip
+        return search(self, query, SearchOptions.of(self.config.retrieval, given))
+
+    def lexical(self) -> LexicalIndex:
+        """The lexical index, up to date."""
+        return self._derived.lexical()
+
+    def dense_search(self, query: str, limit: int, *, required: bool = False) -> list[tuple[str, float]] | None:
+        """The entries nearest to the query as (id, cosine), best first.
+
+        None without an embedder (said once in the log), or `UnsupportedError` if ``required``.
+        """
+        index = self._derived.dense()
+        if self._embedder is None:
+            if required:
+                raise UnsupportedError("dense search needs an embedder; pip install 'graphport[embed]' or pass one")
+            if not self._said_lexical:
+                log.warning("no embedder: search is lexical only (pip install 'graphport[embed]' for the dense leg)")
+                self._said_lexical = True
+            return None
+        if index is None:
+            return []
+        return index.search(self._embedder.query(query, index.width), limit)
+
+    def hidden(self, as_of: float | None = None) -> frozenset[str]:
+        """Ids of the entries that are not visible now, or were not at ``as_of``."""
+        now = self.clock() if as_of is None else as_of
+        with self._truth.read() as db:
+            rows = db.execute(
+                "SELECT id FROM entries WHERE flagged UNION SELECT id FROM entries WHERE valid_to <= ?", (now,)
+            )
+            return frozenset(row[0] for row in rows)
 
     def get(self, ids: Iterable[str]) -> dict[str, Entry]:
         """The entries that exist, in the order asked, hidden ones too; an absent id is not in the dict."""
@@ -311,16 +373,6 @@ class KnowledgeBase:
             )
         self._bring_up_to_date(None)
 
-    def _check_embedder(self) -> None:
-        stored = self._truth.meta("embedder")
-        if stored is not None and self._embedder is not None and stored != self._embedder.identity:
-            raise ConfigError(
-                f"knowledge base {self.config.name!r} was embedded with {stored}, and {self._embedder.identity} is "
-                f"asked for; set embedder: {stored.partition('/')[0]}, or run: graphport reembed {self.config.name}",
-                problem="embedder-changed",
-                key="embedder",
-            )
-
     def close(self) -> None:
         """Close files and connections; again is harmless."""
         self._derived.close()
@@ -363,7 +415,7 @@ def open_knowledge_base(
             )
         folder.mkdir(parents=True, exist_ok=True)
     wanted = base.embedder if embedder == "auto" and base.embedder is not None else embedder
-    return KnowledgeBase(base, folder, embedder=choose_embedder(wanted), clock=clock)
+    return KnowledgeBase(base, folder, embedder=wanted, clock=clock)
 
 
 def knowledge_bases(config: Config) -> list[str]:

@@ -48,22 +48,21 @@ class ChosenEmbedder:
         return vector
 
 
-def choose_embedder(wanted: str | Embedder | None) -> ChosenEmbedder | None:
+def choose_embedder(wanted: str | Embedder | None, stored: str | None = None) -> ChosenEmbedder | None:
     """The embedder a config or caller asks for: a name, ``"auto"``, ``"none"``, a callable, or None.
 
-    "auto" is the usable one with the highest priority, None where there is none. Raises `ConfigError`
-    for an unknown name and `BackendUnavailableError`, with the install command, for one that cannot be
-    used here.
+    ``stored`` is the identity of what made the vectors there are. "auto" is that one, and for a new
+    knowledge base the usable one with the highest priority; None where there is none. Raises
+    `ConfigError` for an unknown name or one that is not ``stored``, and `BackendUnavailableError`, with
+    the install command, for one that cannot be used here.
     """
     if wanted is None or wanted == "none":
         return None
     if not isinstance(wanted, str):
-        return ChosenEmbedder(CALLABLE, lambda: wanted)
+        return _same(ChosenEmbedder(CALLABLE, lambda: wanted), stored)
     specs = plugins().embedders()
     if wanted == "auto":
-        usable = [spec for spec in specs.values() if spec.missing() is None]
-        best = max(usable, key=lambda spec: (spec.priority, spec.name), default=None)
-        return None if best is None else _chosen(best)
+        return _automatic(list(specs.values()), stored)
     if wanted not in specs:
         known = ", ".join([*specs, "auto", "none"])
         raise ConfigError(f"no embedder {wanted!r}; there are {known}", problem="unknown-embedder", key="embedder")
@@ -71,7 +70,30 @@ def choose_embedder(wanted: str | Embedder | None) -> ChosenEmbedder | None:
     if reason is not None:
         hint = f"; {specs[wanted].install_hint}" if specs[wanted].install_hint else ""
         raise BackendUnavailableError(f"embedder {wanted!r} cannot be used here: {reason}{hint}")
-    return _chosen(specs[wanted])
+    return _same(_chosen(specs[wanted]), stored)
+
+
+def _automatic(specs: Sequence[EmbedderSpec], stored: str | None) -> ChosenEmbedder | None:
+    usable = [spec for spec in specs if spec.missing() is None]
+    if stored is None:
+        best = max(usable, key=lambda spec: (spec.priority, spec.name), default=None)
+        return None if best is None else _chosen(best)
+    for spec in usable:
+        if _chosen(spec).identity == stored:
+            return _chosen(spec)
+    log.warning("the vectors were made by %s, which is not at hand: search is lexical only", stored)
+    return None
+
+
+def _same(chosen: ChosenEmbedder, stored: str | None) -> ChosenEmbedder:
+    if stored is not None and chosen.identity != stored:
+        raise ConfigError(
+            f"the vectors were made by {stored}, and {chosen.identity} is asked for; ask for the former, "
+            "or embed everything again: graphport reembed NAME --embedder NAME",
+            problem="embedder-changed",
+            key="embedder",
+        )
+    return chosen
 
 
 def _chosen(spec: EmbedderSpec) -> ChosenEmbedder:

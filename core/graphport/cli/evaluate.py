@@ -1,0 +1,7 @@
+"""``graphport eval``."""
+
+from __future__ import annotations
+
+import click
+
+COMMANDS: list[click.Command] = []
