@@ -1,0 +1,137 @@
+"""What cannot be stored is refused by type, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from graphport.errors import (
+    InvalidIdError,
+    InvalidInputError,
+    InvalidPropsError,
+    InvalidQueryError,
+    InvalidRowError,
+    InvalidWeightError,
+    MissingNodeError,
+)
+from graphport.model import Edge, Node
+from graphport.storage import GraphStorage
+from graphport.testing.contract.base import ContractBase
+from graphport.testing.contract.exact import assert_holds
+from graphport.testing.contract.graphs import node, sample
+from graphport.testing.contract.values import REFUSED_PROPS, REFUSED_TEXTS, REFUSED_WEIGHTS
+
+
+def _fill(storage: GraphStorage) -> tuple[list[Node], list[Edge]]:
+    nodes, edges = sample()
+    storage.upsert_nodes(nodes)
+    storage.upsert_edges(edges)
+    return nodes, edges
+
+
+class RefusalPromises(ContractBase):
+    def test_no_text_with_nul_or_lone_surrogates_and_none_that_is_empty(self, storage: GraphStorage) -> None:
+        nodes, edges = _fill(storage)
+        revision = storage.revision()
+        for text in REFUSED_TEXTS:
+            rows: list[Any] = [Node(text, "k", "n"), Node("x", text, "n"), Node("x", "k", text)]
+            rows += [Node("x", "k", "n", text)] if text is not None else []
+            for row in rows:
+                with pytest.raises(InvalidIdError):
+                    storage.upsert_nodes([node("new"), row])
+            for edge in (Edge(text, "a", "e"), Edge("a", text, "e"), Edge("a", "a", text)):
+                with pytest.raises(InvalidIdError):
+                    storage.upsert_edges([Edge("a", "a", "new"), edge])
+        assert_holds(storage, nodes, edges)
+        assert storage.revision() == revision
+
+    def test_no_props_that_are_not_json(self, storage: GraphStorage) -> None:
+        nodes, edges = _fill(storage)
+        for props in REFUSED_PROPS:
+            with pytest.raises(InvalidPropsError):
+                storage.upsert_nodes([node("new"), node("x", props=props)])
+            with pytest.raises(InvalidPropsError):
+                storage.upsert_edges([Edge("a", "a", "new"), Edge("a", "b", "e", 1.0, props)])
+        assert_holds(storage, nodes, edges)
+
+    def test_no_weight_that_is_not_finite_and_positive(self, storage: GraphStorage) -> None:
+        nodes, edges = _fill(storage)
+        for weight in REFUSED_WEIGHTS:
+            with pytest.raises(InvalidWeightError):
+                storage.upsert_edges([Edge("a", "a", "new"), Edge("a", "b", "e", weight)])
+        assert_holds(storage, nodes, edges)
+
+    def test_no_row_of_another_type(self, storage: GraphStorage) -> None:
+        wrong: Any = [node("new"), ("x", "k", "n")]
+        with pytest.raises(InvalidRowError):
+            storage.upsert_nodes(wrong)
+        with pytest.raises(InvalidRowError):
+            storage.upsert_edges(wrong)
+        assert_holds(storage, [])
+
+    def test_an_edge_to_an_absent_node_names_it_and_nothing_is_written(self, storage: GraphStorage) -> None:
+        nodes, edges = _fill(storage)
+        revision = storage.revision()
+        batch = [Edge("a", "d", "new"), Edge("a", "ghost's", "e"), Edge("phantom", "b", "e"), Edge("a", "c", "new")]
+        with pytest.raises(MissingNodeError) as caught:
+            storage.upsert_edges(batch)
+        assert sorted(caught.value.ids) == ["ghost's", "phantom"]
+        assert "phantom" in str(caught.value)
+        assert_holds(storage, nodes, edges)
+        assert storage.revision() == revision
+
+    def test_a_generator_that_fails_midway_writes_nothing(self, storage: GraphStorage) -> None:
+        nodes, edges = _fill(storage)
+
+        def failing(rows: list[Any]) -> Iterator[Any]:
+            yield from rows
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            storage.upsert_nodes(failing([node("new"), node("a", "other")]))
+        with pytest.raises(ZeroDivisionError):
+            storage.upsert_edges(failing([Edge("a", "b", "new"), Edge("a", "b", "knows")]))
+        with pytest.raises(ZeroDivisionError):
+            storage.delete_nodes(failing(["a", "b"]))
+        with pytest.raises(ZeroDivisionError):
+            storage.delete_edges(failing([edge.key for edge in edges]))
+        assert_holds(storage, nodes, edges)
+
+    def test_one_string_is_not_several_ids(self, storage: GraphStorage) -> None:
+        _fill(storage)
+        for call in (storage.get_nodes, storage.delete_nodes, storage.incident_edges, storage.neighborhood):
+            with pytest.raises(InvalidInputError):
+                call("ab")  # type: ignore[operator]  # a str is an iterable of str: types cannot say no
+        assert storage.counts().nodes == 5
+
+    def test_reads_and_deletes_refuse_what_is_no_id(self, storage: GraphStorage) -> None:
+        nodes, edges = _fill(storage)
+        for text in REFUSED_TEXTS:
+            for call in (storage.get_nodes, storage.delete_nodes, storage.incident_edges, storage.neighborhood):
+                with pytest.raises(InvalidIdError):
+                    call(["a", text])  # type: ignore[operator]  # four signatures, all taking ids
+            for key in ((text, "a", "e"), ("a", text, "e"), ("a", "b", text)):
+                with pytest.raises(InvalidIdError):
+                    storage.get_edges([key])
+                with pytest.raises(InvalidIdError):
+                    storage.delete_edges([("a", "b", "knows"), key])
+            if text is not None:
+                for filters in ({"kind": text}, {"name": text}, {"entry": text}):
+                    with pytest.raises(InvalidIdError):
+                        list(storage.iter_nodes(**filters))
+            with pytest.raises(InvalidIdError):
+                list(storage.iter_edges(kinds=[text]))
+        assert_holds(storage, nodes, edges)
+
+    def test_options_of_a_read_are_checked(self, storage: GraphStorage) -> None:
+        _fill(storage)
+        wrong: list[dict[str, Any]] = [{"direction": "up"}, {"limit_per_node": -1}, {"limit_per_node": 1.5}]
+        for options in wrong:
+            with pytest.raises(InvalidQueryError):
+                storage.incident_edges(["a"], **options)
+        wrong = [{"direction": "up"}, {"depth": -1}, {"depth": 1.5}, {"max_nodes": 0}, {"max_nodes": True}]
+        for options in wrong:
+            with pytest.raises(InvalidQueryError):
+                storage.neighborhood(["a"], **options)
