@@ -26,7 +26,7 @@ from graphport.knowledge.entities import Entity, entity
 from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow
 from graphport.knowledge.indexing import Indexer, IndexReport, Progress
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
-from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary
+from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary, with_all_mentions
 from graphport.knowledge.search import SearchOptions, search
 from graphport.knowledge.truth import Truth
 from graphport.model import GraphCounts, check_ids, dump_props
@@ -241,6 +241,7 @@ class KnowledgeBase:
     @property
     def storage(self) -> GraphStorage:
         """The graph, up to date. Raises `UnsupportedError` where ``strategy.graph`` is off."""
+        self._forget_expired_names()
         graph = self._derived.graph()
         if graph is None:
             raise UnsupportedError(f"knowledge base {self.config.name!r} builds no graph; set strategy.graph: true")
@@ -248,16 +249,21 @@ class KnowledgeBase:
 
     def snapshot(self, *, as_of: float | None = None) -> GraphSnapshot:
         """The graph as columns, as it is now or as it was visible at ``as_of`` (seconds since the epoch)."""
-        return snapshot_of(self.storage) if as_of is None else self._derived.graph_at(as_of)
+        if as_of is None:
+            return snapshot_of(self.storage)
+        return self._derived.graph_at(as_of, lambda db: with_all_mentions(db, 0, self._vocabulary_at(db, as_of)))
 
     def vocabulary(self) -> Vocabulary:
         """Every title, name and gazetteer form, with what it names."""
         with self._lock, self._truth.read() as db:
             names = self._truth.meta("names") or "0"
             if self._names is None or self._names[0] != names:
-                effective = [(item.id, item.type, item.names) for item in self.gazetteer().effective]
-                self._names = (names, read_vocabulary(db, effective))
+                self._names = (names, self._vocabulary_at(db, self.clock()))
             return self._names[1]
+
+    def _vocabulary_at(self, db: sqlite3.Connection, now: float) -> Vocabulary:
+        effective = [(item.id, item.type, item.names) for item in self.gazetteer().effective]
+        return read_vocabulary(db, effective, now)
 
     def status(self) -> Status:
         """Numbers of everything, the graph included."""
@@ -340,6 +346,21 @@ class KnowledgeBase:
             link_mentions(self._truth, index, self.vocabulary, progress)
             self._derived.lexical()
             self._derived.graph()
+
+    def _forget_expired_names(self) -> None:
+        """Names of entries whose time has come since names were last looked at are no names any more."""
+        now = self.clock()
+        with self._truth.read() as db:
+            since = float(self._truth.meta("names_as_of") or 0)
+            expired = [
+                row[0]
+                for row in db.execute("SELECT id FROM entries WHERE valid_to > ? AND valid_to <= ?", (since, now))
+            ]
+        if expired:
+            with self._truth.write() as db:
+                Ingest(db, self._truth.next_revision(), with_graph=True).names_changed(expired)
+                self._truth.set_meta("names_as_of", repr(now))
+            self._bring_up_to_date(None)
 
     def _indexer(self, progress: Progress | None) -> Indexer:
         return Indexer(

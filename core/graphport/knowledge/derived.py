@@ -95,13 +95,18 @@ class Derived:
                     self._sync_graph(self._plan, now)
             return self._storage
 
-    def graph_at(self, as_of: float) -> GraphSnapshot:
-        """The graph as it was visible at ``as_of``, made from the facts and kept until something changes."""
-        with self._lock, self._truth.read() as db:
+    def graph_at(self, as_of: float, prepare: Callable[[sqlite3.Connection], None]) -> GraphSnapshot:
+        """The graph as it was visible at ``as_of``, made from the facts and kept until something changes.
+
+        ``prepare`` makes the facts in the connection those of then; they are undone afterwards.
+        """
+        with self._lock:
             revision = self._truth.revision()
             if self._past is None or self._past[:2] != (revision, as_of):
                 factors: Mapping[str, float] = self._plan.factors if self._plan else {}
-                self._past = (revision, as_of, facts.whole_graph(db, as_of, factors))
+                with self._truth.scratch() as db:
+                    prepare(db)
+                    self._past = (revision, as_of, facts.whole_graph(db, as_of, factors))
             return self._past[2]
 
     def forget(self) -> None:

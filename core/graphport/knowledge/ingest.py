@@ -80,7 +80,7 @@ class Ingest:
             db.execute("INSERT INTO definitions VALUES (?, ?, ?, ?)", values)
         for entry_id, vector in (prepared.vectors or {}).items():
             self.put_vector(entry_id, vector)
-        self._mark_forms([entry.id for entry in prepared.extraction.entries])
+        self.names_changed([entry.id for entry in prepared.extraction.entries])
         self._mark_stale(old_names, self._defined_names(document))
         db.execute("INSERT OR IGNORE INTO stale_documents VALUES (?)", (document,))
 
@@ -102,6 +102,7 @@ class Ingest:
         self._db.execute("UPDATE entries SET flagged = ?, valid_to = ? WHERE id = ?", (int(flagged), valid_to, entry))
         self._mark_graph([entry])
         self._mark("entry", [entry])
+        self.names_changed([entry])
 
     def put_vector(self, entry: str, vector: NDArray[np.float32]) -> None:
         self._db.execute(
@@ -197,7 +198,7 @@ class Ingest:
     def _forget_entries(self, entries: list[str]) -> None:
         self._mark_graph(entries)
         self._mark("entry", entries)
-        self._mark_forms(entries)
+        self.names_changed(entries)
         self._db.executemany("DELETE FROM entries WHERE id = ?", [(entry,) for entry in entries])
 
     def _defined_names(self, document: int) -> dict[str, list[str]]:
@@ -215,8 +216,8 @@ class Ingest:
             [(name,) for name in changed],
         )
 
-    def _mark_forms(self, entries: Iterable[str]) -> None:
-        """Names that came or went: texts that may hold them are searched for mentions again."""
+    def names_changed(self, entries: Iterable[str]) -> None:
+        """Names of entries came or went: texts that may hold them are searched for mentions again."""
         rows = [(entry,) for entry in entries]
         if self._db.executemany(
             "INSERT OR REPLACE INTO stale_forms SELECT form FROM forms WHERE entry = ?", rows

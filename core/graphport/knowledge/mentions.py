@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphport.builders import Fact, Links, NodeFact
+from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.indexing import Progress
 from graphport.knowledge.ingest import Ingest
 from graphport.knowledge.truth import Truth
@@ -49,8 +50,10 @@ def phrase_id(form: str) -> str:
     return f"phrase:{fold(form)}"
 
 
-def read_vocabulary(db: sqlite3.Connection, entities: Iterable[tuple[str, str, Sequence[str]]]) -> Vocabulary:
-    """Names of all entries and of ``entities`` ``(id, type, names)``.
+def read_vocabulary(
+    db: sqlite3.Connection, entities: Iterable[tuple[str, str, Sequence[str]]], now: float
+) -> Vocabulary:
+    """Names of the entries visible at ``now`` and of ``entities`` ``(id, type, names)``.
 
     A phrase is known by the spelling of its first entry. An entity takes a name over from a phrase.
     """
@@ -62,7 +65,11 @@ def read_vocabulary(db: sqlite3.Connection, entities: Iterable[tuple[str, str, S
         for name in names:
             forms.setdefault(name, set()).add(entity)
             taken.add(fold(name))
-    for (form,) in db.execute("SELECT DISTINCT form FROM forms ORDER BY form"):
+    visible = db.execute(
+        f"SELECT DISTINCT f.form FROM forms f JOIN entries e ON e.id = f.entry WHERE {VISIBLE} ORDER BY f.form",  # noqa: S608 - a constant
+        {"now": now},
+    )
+    for (form,) in visible:
         key = fold(form)
         if key not in taken:
             node = f"phrase:{key}"
@@ -89,14 +96,26 @@ def link_mentions(
             truth.set_meta("mentioned", str(truth.revision()))
             return
         revision = truth.next_revision()
-        ingest = Ingest(db, revision, with_graph=True)
-        for start in range(0, len(todo), _BATCH):
-            batch = todo[start : start + _BATCH]
-            ingest.replace_facts(batch, OWNER, mentions_of(db, batch, vocabulary()))
-            if progress is not None:
-                progress("mentions", min(start + _BATCH, len(todo)), len(todo))
+        _replace_mentions(db, revision, todo, vocabulary(), progress)
         db.execute("DELETE FROM stale_forms")
         truth.set_meta("mentioned", str(revision))
+
+
+def with_all_mentions(db: sqlite3.Connection, revision: int, vocabulary: Vocabulary) -> None:
+    """Find the mentions of every text anew, with other names than today's."""
+    every = [row[0] for row in db.execute("SELECT id FROM entries ORDER BY id")]
+    _replace_mentions(db, revision, every, vocabulary, None)
+
+
+def _replace_mentions(
+    db: sqlite3.Connection, revision: int, entries: Sequence[str], vocabulary: Vocabulary, progress: Progress | None
+) -> None:
+    ingest = Ingest(db, revision, with_graph=True)
+    for start in range(0, len(entries), _BATCH):
+        batch = entries[start : start + _BATCH]
+        ingest.replace_facts(batch, OWNER, mentions_of(db, batch, vocabulary))
+        if progress is not None:
+            progress("mentions", min(start + _BATCH, len(entries)), len(entries))
 
 
 def _outdated(db: sqlite3.Connection, truth: Truth, lexical: LexicalIndex) -> tuple[list[str], list[str]]:

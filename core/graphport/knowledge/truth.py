@@ -200,6 +200,18 @@ class Truth:
             finally:
                 self._depth = 0
 
+    @contextmanager
+    def scratch(self) -> Generator[sqlite3.Connection]:
+        """A transaction that is always undone: for asking what would be if."""
+        with self.lock, sqlite_errors(self.path):
+            self.db.execute("BEGIN IMMEDIATE")
+            self._depth = 1
+            try:
+                yield self.db
+            finally:
+                self._depth = 0
+                self.db.execute("ROLLBACK")
+
     def revision(self) -> int:
         """Revision last committed (or, inside `write`, reached)."""
         with self.lock, sqlite_errors(self.path):

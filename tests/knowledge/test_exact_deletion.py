@@ -1,0 +1,108 @@
+"""After any sequence of changes the graph is the one built from scratch from what is visible."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from graphport import Edge, Entry, GraphSnapshot
+from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+
+NAMES = ["Trent", "Council of Trent", "Calvin", "Geneva", "trent", "CALVIN"]
+WORDS = [*NAMES, "met at", "wrote of the", "and", "Calvinism", "."]
+
+ids = st.sampled_from(["a", "b", "c", "d"])
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+titles = st.sampled_from(["", *NAMES])
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def graph_of(kb: KnowledgeBase) -> GraphSnapshot:
+    return kb.snapshot()
+
+
+def edges_of(kb: KnowledgeBase) -> list[Edge]:
+    return list(kb.storage.iter_edges())
+
+
+class ExactDeletion(RuleBasedStateMachine):
+    """The model is a dict of entries and a set of entities; the oracle is a new knowledge base."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = Clock()
+        self.kb = open_knowledge_base(":memory:", embedder=None, clock=self.clock)
+        self.entries: dict[str, Entry] = {}
+        self.entities: set[str] = set()
+
+    def teardown(self) -> None:
+        self.kb.close()
+
+    @rule(entry=ids, title=titles, text=texts, names=st.lists(st.sampled_from(NAMES), max_size=1))
+    def add_or_change(self, entry: str, title: str, text: str, names: list[str]) -> None:
+        self.entries[entry] = Entry(entry, text, title, names=tuple(names))
+        self.kb.add([self.entries[entry]])
+
+    @rule(entry=ids)
+    def remove(self, entry: str) -> None:
+        assert self.kb.remove([entry]) == (entry in self.entries)
+        self.entries.pop(entry, None)
+
+    @rule(entry=ids, flagged=st.booleans())
+    def flag(self, entry: str, flagged: bool) -> None:
+        if entry in self.entries:
+            self.entries[entry] = replace(self.entries[entry], flagged=flagged)
+            self.kb.flag(entry, flagged=flagged)
+
+    @rule(entry=ids, after=st.one_of(st.none(), st.integers(-5, 20)))
+    def expire(self, entry: str, after: int | None) -> None:
+        if entry in self.entries:
+            valid_to = None if after is None else self.clock.now + after
+            self.entries[entry] = replace(self.entries[entry], valid_to=valid_to)
+            self.kb.expire(entry, valid_to)
+
+    @rule(seconds=st.integers(1, 30))
+    def time_passes(self, seconds: int) -> None:
+        self.clock.now += seconds
+
+    @rule(name=st.sampled_from(NAMES[:4]))
+    def add_entity(self, name: str) -> None:
+        self.kb.add_entity("thing", [name])
+        self.entities.add(name)
+
+    @rule(name=st.sampled_from(NAMES[:4]))
+    def remove_entity(self, name: str) -> None:
+        if name in self.entities:
+            self.kb.remove_entity("thing", name)
+            self.entities.remove(name)
+
+    @invariant()
+    def graph_is_that_of_what_is_visible(self) -> None:
+        visible = [
+            entry
+            for entry in self.entries.values()
+            if not entry.flagged and (entry.valid_to is None or entry.valid_to > self.clock.now)
+        ]
+        with open_knowledge_base(":memory:", embedder=None, clock=self.clock) as fresh:
+            for name in sorted(self.entities):
+                fresh.add_entity("thing", [name])
+            fresh.add(visible)
+            assert edges_of(self.kb) == edges_of(fresh)
+            assert list(self.kb.storage.iter_nodes()) == list(fresh.storage.iter_nodes())
+            assert graph_of(self.kb).same_as(graph_of(fresh))
+            past = self.kb.snapshot(as_of=self.clock.now)
+            assert past.same_as(graph_of(fresh))
+
+
+TestExactDeletion = ExactDeletion.TestCase
+TestExactDeletion.settings = settings(max_examples=30, stateful_step_count=15, deadline=None)
