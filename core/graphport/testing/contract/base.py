@@ -29,6 +29,8 @@ class RoundTrips:
     count: int = 0
 
 
+Open = Callable[..., GraphStorage]
+"""Opens a handle onto the one store of a test, with further options: ``open_store(graph="other")``."""
 Peek = Callable[[GraphStorage], Rows]
 """Reads all rows of ``storage.graph`` from the engine, by none of the storage's methods."""
 Poke = Callable[[GraphStorage, Sequence[Node], Sequence[Edge]], None]
@@ -39,7 +41,7 @@ RoundTripCounter = Callable[[GraphStorage], AbstractContextManager[RoundTrips]]
 
 @dataclass(frozen=True)
 class OpenStore:
-    """Opens handles onto the one store of a test: ``open_store(graph="other")``. Can be sent to a new process."""
+    """An `Open` that can be sent to a new process."""
 
     name: str
     opener: Callable[[Any], GraphStorage]
@@ -96,13 +98,17 @@ class ContractBase:
         return OpenStore(backend.name, backend.open, backend.capabilities, backend.options_model, options)
 
     @pytest.fixture
-    def open_store(self, opener: OpenStore) -> Iterator[Callable[..., GraphStorage]]:
+    def open_store(self, opener: OpenStore) -> Iterator[Open]:
         """Opens further handles onto the test's store; they are closed at its end."""
         with ExitStack() as stack:
-            yield lambda **more: stack.enter_context(opener(**more))
+
+            def open_store(**more: Any) -> GraphStorage:
+                return stack.enter_context(opener(**more))
+
+            yield open_store
 
     @pytest.fixture
-    def storage(self, open_store: Callable[..., GraphStorage]) -> GraphStorage:
+    def storage(self, open_store: Open) -> GraphStorage:
         """A handle onto the default graph of a new, empty store."""
         return open_store()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from graphport.model import Edge, Node, dump_props
@@ -99,5 +100,5 @@ class EnginePromises(ContractBase):
         }
         for most, group in ((MOST_FOR_A_READ, reads), (MOST_FOR_A_WRITE, writes)):
             for name, call in group.items():
-                few, many = cost(lambda call=call: call(3)), cost(lambda call=call: call(1500))
+                few, many = cost(partial(call, 3)), cost(partial(call, 1500))
                 assert max(few, many) <= most, f"{name}: {few} round trips for 3 rows, {many} for 1500"

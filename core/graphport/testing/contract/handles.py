@@ -12,12 +12,11 @@ from graphport.errors import StorageBusyError, StorageClosedError, UnsupportedEr
 from graphport.model import Edge
 from graphport.registry import backend_options
 from graphport.storage import Capability, GraphStorage
-from graphport.testing.contract.base import ContractBase, OpenStore
+from graphport.testing.contract.base import ContractBase, Open, OpenStore
 from graphport.testing.contract.exact import assert_holds, reference_snapshot
 from graphport.testing.contract.graphs import node, sample
 from graphport.testing.contract.processes import Outcome, in_new_process
 
-Open = Callable[..., GraphStorage]
 METHODS = sorted(name for name in vars(GraphStorage) if not name.startswith("_") and name != "graph")
 
 

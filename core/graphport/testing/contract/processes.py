@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,4 +83,8 @@ def _commit_and_die(opener: OpenStore) -> None:
     os._exit(DIED)
 
 
-_ACTIONS = {"write_once": _write_once, "count_up": _count_up, "commit_and_die": _commit_and_die}
+_ACTIONS: dict[str, Callable[..., None]] = {
+    "write_once": _write_once,
+    "count_up": _count_up,
+    "commit_and_die": _commit_and_die,
+}

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from graphport.errors import MissingNodeError
 from graphport.model import Direction, Edge, EdgeKey, Node
 from graphport.storage import Capability, GraphStorage
-from graphport.testing.contract.base import ContractBase
+from graphport.testing.contract.base import ContractBase, Open
 from graphport.testing.contract.exact import assert_holds, exact_edges, exact_nodes, reference_snapshot
 from graphport.testing.contract.graphs import incident, walk
 
@@ -37,10 +37,10 @@ class Oracle:
         self.graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
 
     def nodes(self) -> list[Node]:
-        return [row for _, row in self.graph.nodes(data="row")]
+        return [data["row"] for _, data in self.graph.nodes(data=True)]
 
     def edges(self) -> list[Edge]:
-        return [row for _, _, row in self.graph.edges(data="row")]
+        return [data["row"] for _, _, data in self.graph.edges(data=True)]
 
     def upsert_nodes(self, batch: list[Node]) -> None:
         for node in batch:
@@ -60,7 +60,8 @@ class Oracle:
 
     def delete_edges(self, batch: list[tuple[str, str, str]]) -> int:
         gone = {key for key in batch if self.graph.has_edge(*key)}
-        self.graph.remove_edges_from(gone)
+        for key in gone:
+            self.graph.remove_edge(*key)
         return len(gone)
 
     def copy(self) -> Oracle:
@@ -202,7 +203,7 @@ class GraphMachine(RuleBasedStateMachine):
 
 
 class StatefulPromises(ContractBase):
-    def test_any_sequence_of_calls_agrees_with_networkx(self, open_store: Callable[..., GraphStorage]) -> None:
+    def test_any_sequence_of_calls_agrees_with_networkx(self, open_store: Open) -> None:
         names = count()
 
         class Machine(GraphMachine):
@@ -223,6 +224,6 @@ class StatefulPromises(ContractBase):
                 deadline=None,
                 derandomize=True,
                 database=None,
-                suppress_health_check=list(HealthCheck),
+                suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
             ),
         )

@@ -29,8 +29,10 @@ TEXTS: tuple[str, ...] = (
 )  # fmt: skip
 """Valid everywhere, and all different: pairs differ only in case, in normalisation, or after 63 bytes."""
 
-REFUSED_TEXTS: tuple[Any, ...] = ("", "\0", "a\0b", "\ud800", "a\udfff", "\ud83d\ude00", 1, None, b"a")
-"""What is no id, name or kind (`entry` may be None)."""
+REFUSED_TEXTS: list[Any] = ["", "\0", "a\0b", "\ud800", "a\udfff", "\ud83d\ude00", 1, b"a", None]
+"""What is no id, name or kind."""
+REFUSED_ENTRIES: list[Any] = REFUSED_TEXTS[:-1]
+"""What is no entry, nor a filter: those may be None."""
 
 FLOATS: tuple[float, ...] = (
     0.0, -0.0, 5e-324, 2.2250738585072009e-308, 2.2250738585072014e-308, 0.1 + 0.2, 0.1, 1 / 3, 1.0, 1e5, 1e15, 1e16,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import igraph
+from typing import Any, cast
+
+import igraph as untyped_igraph  # type: ignore[import-untyped]  # it ships no types  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 
 from graphport.model import Direction, Edge
@@ -10,6 +12,8 @@ from graphport.storage import GraphStorage
 from graphport.testing.contract.base import ContractBase
 from graphport.testing.contract.exact import exact_edges, exact_nodes
 from graphport.testing.contract.graphs import node, random_graph, sample, walk
+
+igraph = cast("Any", untyped_igraph)
 
 
 class WalkPromises(ContractBase):
@@ -72,7 +76,7 @@ class WalkPromises(ContractBase):
         graph = igraph.Graph(len(ids), [(number[edge.source], number[edge.target]) for edge in all_edges])
         reset = [0.0] * len(ids)
         reset[number["a"]], reset[number["n00007"]] = 1.0, 3.0
-        expected = graph.personalized_pagerank(
+        expected: list[float] = graph.personalized_pagerank(
             damping=0.5, directed=False, weights=[edge.weight for edge in all_edges], reset=reset
         )
         scores = personalized_pagerank(storage, {"a": 1.0, "n00007": 3.0}, damping=0.5)
