@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import NoReturn, Self
 
 import numpy as np
 
@@ -324,14 +323,7 @@ class MemoryStorage:
                 self._publish(State(View(Base.empty()), transaction.state.revision + 1, exists=False))
             return there
 
-    def cypher(  # the protocol's signature, to say no
-        self,
-        query: str,  # noqa: ARG002 - not looked at
-        params: Mapping[str, Any] | None = None,  # noqa: ARG002 - not looked at
-        /,
-        *,
-        columns: Iterable[str] = ("result",),  # noqa: ARG002 - not looked at
-    ) -> NoReturn:
+    def cypher(self, *_: object, **__: object) -> NoReturn:
         self._require_open()
         raise UnsupportedError("the memory backend has no Cypher; choose the backend kuzu or age")
 
@@ -346,9 +338,7 @@ class MemoryStorage:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

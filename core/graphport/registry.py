@@ -143,6 +143,8 @@ def open_backend(backend: Backend, options: BackendOptions) -> GraphStorage:
 
 def backend_options(backend: Backend, options: dict[str, Any], *, file: str = "", key: str = "") -> BackendOptions:
     """``options`` as the backend's own model, checked against what it declares; opens nothing."""
+    if options.get("path") is not None and Capability.PERSISTENT not in backend.capabilities:
+        raise UnsupportedError(f"backend {backend.name!r} keeps nothing on disk; leave path out")
     try:
         parsed = backend.options_model.model_validate(options)
     except ValidationError as error:
@@ -157,6 +159,4 @@ def backend_options(backend: Backend, options: dict[str, Any], *, file: str = ""
         ) from error
     if parsed.read_only and Capability.READ_ONLY not in backend.capabilities:
         raise UnsupportedError(f"backend {backend.name!r} cannot open a graph read-only; leave read_only out")
-    if options.get("path") is not None and Capability.PERSISTENT not in backend.capabilities:
-        raise UnsupportedError(f"backend {backend.name!r} keeps nothing on disk; leave path out")
     return parsed

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 import weakref
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphport.errors import InvalidInputError, InvalidWeightError
-from graphport.model import EdgeKey, Props, check_kinds, check_text
+from graphport.errors import InvalidInputError, InvalidWeightError, MissingNodeError
+from graphport.model import Edge, EdgeKey, Node, Props, check_kinds, check_text
 
 if TYPE_CHECKING:
     from graphport.storage import GraphStorage
@@ -169,6 +169,37 @@ class GraphSnapshot:
             revision=revision,
         )
 
+    @classmethod
+    def from_rows(
+        cls, nodes: Iterable[Node], edges: Iterable[Edge] = (), *, revision: int | None = None
+    ) -> GraphSnapshot:
+        """The graph of these rows, props included, in any order; what a store that keeps rows answers with.
+
+        Raises `MissingNodeError` for an edge that ends elsewhere, and as `from_arrays`.
+        """
+        nodes, edges = list(nodes), list(edges)
+        row = {node.id: i for i, node in enumerate(nodes)}
+        missing = tuple(dict.fromkeys(end for edge in edges for end in (edge.source, edge.target) if end not in row))
+        if missing:
+            raise MissingNodeError(f"edges end in nodes that are not given: {missing!r:.200}", missing)
+        node_kinds = {kind: i for i, kind in enumerate(dict.fromkeys(node.kind for node in nodes))}
+        edge_kinds = {kind: i for i, kind in enumerate(dict.fromkeys(edge.kind for edge in edges))}
+        return cls.from_arrays(
+            [node.id for node in nodes],
+            [row[edge.source] for edge in edges],
+            [row[edge.target] for edge in edges],
+            [edge.weight for edge in edges],
+            node_kind=[node_kinds[node.kind] for node in nodes],
+            node_kinds=list(node_kinds),
+            edge_kind=[edge_kinds[edge.kind] for edge in edges],
+            edge_kinds=list(edge_kinds),
+            names=[node.name for node in nodes],
+            entries=[node.entry for node in nodes],
+            node_props={i: node.props for i, node in enumerate(nodes) if node.props},
+            edge_props={i: edge.props for i, edge in enumerate(edges) if edge.props},
+            revision=revision,
+        )
+
     @property
     def n_nodes(self) -> int:
         return len(self.ids)
@@ -196,6 +227,16 @@ class GraphSnapshot:
             self.edge_kinds[int(self.edge_kind[row])],
         )
 
+    def iter_nodes(self) -> Iterator[Node]:
+        """The nodes as rows, by id."""
+        for row, (node_id, name, entry) in enumerate(zip(self.ids, self.names, self.entries, strict=True)):
+            yield Node(node_id, self.node_kind_of(row), name, entry, self.node_props.get(row, {}))
+
+    def iter_edges(self) -> Iterator[Edge]:
+        """The edges as rows, by key."""
+        for row, weight in enumerate(self.weight.tolist()):
+            yield Edge(*self.edge_key(row), weight, self.edge_props.get(row, {}))
+
     def derived(self, key: str, build: Callable[[GraphSnapshot], T]) -> T:
         """``build(self)``, made once per ``key`` and kept as long as the snapshot; safe with threads."""
         with self._lock:
@@ -221,6 +262,10 @@ class GraphSnapshot:
         """Rows of the nodes that stand for each entry."""
         return self.derived("entry_rows", _entry_rows)
 
+    def entry_mask(self) -> NDArray[np.bool_]:
+        """(n,) bool, read-only: the nodes that stand for an entry."""
+        return self.derived("entry_mask", _entry_mask)
+
 
 def _entry_rows(graph: GraphSnapshot) -> dict[str, list[int]]:
     rows: dict[str, list[int]] = {}
@@ -228,6 +273,10 @@ def _entry_rows(graph: GraphSnapshot) -> dict[str, list[int]]:
         if entry is not None:
             rows.setdefault(entry, []).append(row)
     return rows
+
+
+def _entry_mask(graph: GraphSnapshot) -> NDArray[np.bool_]:
+    return _frozen(np.fromiter((entry is not None for entry in graph.entries), dtype=bool, count=graph.n_nodes))
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

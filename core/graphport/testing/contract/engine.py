@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 from graphport.model import Edge, Node, dump_props
+from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage
 from graphport.testing.contract.base import ContractBase, Peek, Poke, RoundTripCounter
-from graphport.testing.contract.exact import assert_holds, by_id, by_key, exact_edges, exact_nodes, reference_snapshot
+from graphport.testing.contract.exact import assert_holds, by_id, by_key, exact_edges, exact_nodes
 from graphport.testing.contract.graphs import node, random_graph, sample
 from graphport.testing.contract.values import FLOATS, PROPS, TEXTS
 
@@ -41,7 +42,7 @@ class EnginePromises(ContractBase):
 
     def test_the_engine_holds_what_was_bulk_loaded(self, storage: GraphStorage, peek: Peek) -> None:
         nodes, edges = _hard_rows()
-        storage.bulk_load(reference_snapshot(nodes, edges, with_props=True))
+        storage.bulk_load(GraphSnapshot.from_rows(nodes, edges))
         _assert_engine_holds(peek, storage, nodes, edges)
 
     def test_the_engine_forgets_what_was_deleted(self, storage: GraphStorage, peek: Peek) -> None:
@@ -73,7 +74,7 @@ class EnginePromises(ContractBase):
         poke(storage, nodes, edges)
         assert_holds(storage, [*nodes, node("mine")], edges)
         assert dump_props(storage.get_nodes(["all of them"])["all of them"].props) == dump_props(PROPS)
-        assert storage.snapshot().same_as(reference_snapshot([*nodes, node("mine")], edges))
+        assert storage.snapshot().same_as(GraphSnapshot.from_rows([*nodes, node("mine")], edges))
 
     def test_a_call_costs_the_same_few_round_trips_for_any_number_of_rows(
         self, storage: GraphStorage, round_trips: RoundTripCounter

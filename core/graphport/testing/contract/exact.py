@@ -1,4 +1,4 @@
-"""Comparing rows to the last bit, and building what a graph should look like."""
+"""Comparing rows to the last bit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from graphport.model import Edge, Node, dump_props
-from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage
 
 
@@ -45,25 +44,3 @@ def assert_holds(storage: GraphStorage, nodes: Iterable[Node], edges: Iterable[E
     assert exact_edges(storage.iter_edges()) == exact_edges(edges)
     counts = storage.counts()
     assert (counts.nodes, counts.edges) == (len(nodes), len(edges))
-
-
-def reference_snapshot(nodes: Iterable[Node], edges: Iterable[Edge], *, with_props: bool = False) -> GraphSnapshot:
-    """The columns of these rows, built by `GraphSnapshot.from_arrays`."""
-    nodes, edges = list(nodes), list(edges)
-    row = {node.id: i for i, node in enumerate(nodes)}
-    node_kinds = sorted({node.kind for node in nodes})
-    edge_kinds = sorted({edge.kind for edge in edges})
-    return GraphSnapshot.from_arrays(
-        [node.id for node in nodes],
-        [row[edge.source] for edge in edges],
-        [row[edge.target] for edge in edges],
-        [edge.weight for edge in edges],
-        node_kind=[node_kinds.index(node.kind) for node in nodes],
-        node_kinds=node_kinds,
-        edge_kind=[edge_kinds.index(edge.kind) for edge in edges],
-        edge_kinds=edge_kinds,
-        names=[node.name for node in nodes],
-        entries=[node.entry for node in nodes],
-        node_props={i: node.props for i, node in enumerate(nodes) if node.props} if with_props else None,
-        edge_props={i: edge.props for i, edge in enumerate(edges) if edge.props} if with_props else None,
-    )

@@ -8,9 +8,10 @@ import pytest
 
 from graphport.errors import InvalidIdError
 from graphport.model import Edge, EdgeKey
+from graphport.snapshot import GraphSnapshot
 from graphport.storage import DEFAULT_GRAPH, Capability, GraphStorage
 from graphport.testing.contract.base import ContractBase, Open
-from graphport.testing.contract.exact import assert_holds, exact_edges, reference_snapshot
+from graphport.testing.contract.exact import assert_holds, exact_edges
 from graphport.testing.contract.graphs import node, sample
 from graphport.testing.contract.transactions import everything
 from graphport.testing.contract.values import REFUSED_TEXTS, TEXTS
@@ -21,7 +22,9 @@ WRITES: dict[str, Callable[[GraphStorage], object]] = {
     "delete_nodes": lambda graph: graph.delete_nodes(["a", "b", "c", "d", "e"]),
     "delete_edges": lambda graph: graph.delete_edges([("a", "b", "knows"), ("b", "e", "other"), ("c", "d", "near")]),
     "clear": lambda graph: graph.clear(),
-    "bulk_load": lambda graph: graph.bulk_load(reference_snapshot([node("a"), node("x")], [Edge("a", "x", "knows")])),
+    "bulk_load": lambda graph: graph.bulk_load(
+        GraphSnapshot.from_rows([node("a"), node("x")], [Edge("a", "x", "knows")])
+    ),
     "drop_graph": lambda graph: graph.drop_graph("first"),
 }
 

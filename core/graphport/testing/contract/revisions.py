@@ -8,9 +8,9 @@ import pytest
 
 from graphport.errors import MissingNodeError
 from graphport.model import Edge
+from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage
 from graphport.testing.contract.base import ContractBase
-from graphport.testing.contract.exact import reference_snapshot
 from graphport.testing.contract.graphs import node, sample
 from graphport.testing.contract.transactions import elsewhere
 
@@ -28,7 +28,7 @@ class RevisionPromises(ContractBase):
             lambda: storage.upsert_edges([Edge("a", "b", "e", 2.0)]),
             lambda: storage.delete_edges([("a", "b", "e")]),
             lambda: storage.delete_nodes(["a"]),
-            lambda: storage.bulk_load(reference_snapshot(*sample())),
+            lambda: storage.bulk_load(GraphSnapshot.from_rows(*sample())),
             storage.clear,
             lambda: storage.upsert_nodes([node("a")]),
             lambda: storage.drop_graph(storage.graph),

@@ -12,7 +12,7 @@ from graphport.model import Edge, Node
 from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage
 from graphport.testing.contract.base import ContractBase
-from graphport.testing.contract.exact import assert_holds, exact_nodes, reference_snapshot
+from graphport.testing.contract.exact import assert_holds, exact_nodes
 from graphport.testing.contract.graphs import node, random_graph, sample
 from graphport.testing.contract.values import FLOATS, PROPS, TEXTS
 
@@ -39,7 +39,7 @@ class SnapshotPromises(ContractBase):
 
     def test_columns_do_not_depend_on_the_order_of_insertion(self, storage: GraphStorage) -> None:
         nodes, edges = random_graph(80, 600)
-        expected = reference_snapshot(nodes, edges)
+        expected = GraphSnapshot.from_rows(nodes, edges)
         chance = random.Random(3)  # noqa: S311 - no secret
         for _ in range(3):
             chance.shuffle(nodes)
@@ -60,14 +60,14 @@ class SnapshotPromises(ContractBase):
         storage.delete_edges([("a", "d", "old")])
         storage.upsert_nodes(nodes)
         storage.upsert_edges(edges)
-        assert_same_columns(storage.snapshot(), reference_snapshot(nodes, edges))
+        assert_same_columns(storage.snapshot(), GraphSnapshot.from_rows(nodes, edges))
 
     def test_a_snapshot_of_some_kinds_has_all_nodes(self, storage: GraphStorage) -> None:
         nodes, edges = sample()
         storage.upsert_nodes(nodes)
         storage.upsert_edges(edges)
         for kinds in (["knows"], ["near", "likes"], ["unheard of"], []):
-            expected = reference_snapshot(nodes, [edge for edge in edges if edge.kind in kinds])
+            expected = GraphSnapshot.from_rows(nodes, [edge for edge in edges if edge.kind in kinds])
             assert_same_columns(storage.snapshot(kinds=kinds), expected)
 
     def test_props_are_left_out(self, storage: GraphStorage) -> None:
@@ -85,7 +85,7 @@ class SnapshotPromises(ContractBase):
         storage.delete_nodes(["a"])
         storage.upsert_nodes([node("b", "changed"), node("zzz")])
         storage.upsert_edges([Edge("b", "c", "visits", 9.0)])
-        assert_same_columns(found, reference_snapshot(nodes, edges))
+        assert_same_columns(found, GraphSnapshot.from_rows(nodes, edges))
         with pytest.raises(ValueError, match="read-only"):
             found.weight[0] = 7.0
 
@@ -95,23 +95,23 @@ class SnapshotPromises(ContractBase):
             Edge(text, TEXTS[i - 3], TEXTS[i - 5], FLOATS[i % len(FLOATS)], {"i": i, **PROPS} if i % 5 == 0 else {})
             for i, text in enumerate(TEXTS)
         ]
-        storage.bulk_load(reference_snapshot(nodes, edges, with_props=True))
+        storage.bulk_load(GraphSnapshot.from_rows(nodes, edges))
         assert_holds(storage, nodes, edges)
-        assert_same_columns(storage.snapshot(), reference_snapshot(nodes, edges))
+        assert_same_columns(storage.snapshot(), GraphSnapshot.from_rows(nodes, edges))
         assert exact_nodes(storage.get_nodes([TEXTS[7]]).values()) == exact_nodes([nodes[7]])
 
     def test_bulk_load_replaces_all_there_was(self, storage: GraphStorage) -> None:
         nodes, edges = sample()
         storage.upsert_nodes([node("old"), node("a", "old")])
         storage.upsert_edges([Edge("old", "a", "old"), Edge("a", "a", "knows", 99.0)])
-        storage.bulk_load(reference_snapshot(nodes, edges, with_props=True))
+        storage.bulk_load(GraphSnapshot.from_rows(nodes, edges))
         assert_holds(storage, nodes, edges)
-        storage.bulk_load(reference_snapshot([], []))
+        storage.bulk_load(GraphSnapshot.from_rows([], []))
         assert_holds(storage, [])
 
     def test_a_bulk_loaded_graph_can_be_changed(self, storage: GraphStorage) -> None:
         nodes, edges = sample()
-        storage.bulk_load(reference_snapshot(nodes, edges, with_props=True))
+        storage.bulk_load(GraphSnapshot.from_rows(nodes, edges))
         storage.upsert_nodes([node("A"), node("b", "changed")])
         storage.upsert_edges([Edge("A", "b", "e"), Edge("a", "b", "knows", 5.0, {"new": 1})])
         assert storage.delete_nodes(["d"]) == 1

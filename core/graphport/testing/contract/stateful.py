@@ -13,9 +13,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from graphport.errors import MissingNodeError
 from graphport.model import Direction, Edge, EdgeKey, Node
+from graphport.snapshot import GraphSnapshot
 from graphport.storage import Capability, GraphStorage
 from graphport.testing.contract.base import ContractBase, Open
-from graphport.testing.contract.exact import assert_holds, exact_edges, exact_nodes, reference_snapshot
+from graphport.testing.contract.exact import assert_holds, exact_edges, exact_nodes
 from graphport.testing.contract.graphs import incident, walk
 
 IDS = ("a", "A", "é", "e\u0301", "it's", "😀")
@@ -120,7 +121,7 @@ class GraphMachine(RuleBasedStateMachine):
         oracle = Oracle()
         oracle.upsert_nodes(rows)
         oracle.upsert_edges([edge for edge in more if not oracle.missing([edge])])
-        self.storage.bulk_load(reference_snapshot(oracle.nodes(), oracle.edges(), with_props=True))
+        self.storage.bulk_load(GraphSnapshot.from_rows(oracle.nodes(), oracle.edges()))
         self.oracle = oracle
 
     @precondition(lambda self: self.transaction is None)
@@ -194,7 +195,7 @@ class GraphMachine(RuleBasedStateMachine):
 
     @invariant()
     def snapshots_are_the_same(self) -> None:
-        assert self.storage.snapshot().same_as(reference_snapshot(self.oracle.nodes(), self.oracle.edges()))
+        assert self.storage.snapshot().same_as(GraphSnapshot.from_rows(self.oracle.nodes(), self.oracle.edges()))
 
     def teardown(self) -> None:
         if self.transaction is not None:

@@ -11,9 +11,10 @@ import pytest
 
 from graphport.errors import InvalidIdError, MissingNodeError, TransactionError
 from graphport.model import Edge, EdgeKey, Node
+from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage
 from graphport.testing.contract.base import ContractBase
-from graphport.testing.contract.exact import assert_holds, exact_edges, exact_nodes, reference_snapshot
+from graphport.testing.contract.exact import assert_holds, exact_edges, exact_nodes
 from graphport.testing.contract.graphs import node, sample
 
 T = TypeVar("T")
@@ -84,7 +85,7 @@ class TransactionPromises(ContractBase):
             assert [edge.target for edge in filled.incident_edges(["a"], direction="out")["a"]] == ["a", "b", "new"]
             assert filled.incident_edges(["d"]) == {}
             assert list(filled.neighborhood(["new"], depth=2).depths.items()) == [("new", 0), ("a", 1), ("b", 2)]
-            assert filled.snapshot().same_as(reference_snapshot(nodes, edges))
+            assert filled.snapshot().same_as(GraphSnapshot.from_rows(nodes, edges))
             assert filled.counts().node_kinds == {"changed": 1, "person": 3, "place": 1}
             with pytest.raises(MissingNodeError):
                 filled.upsert_edges([Edge("a", "d", "e")])
@@ -163,7 +164,7 @@ class TransactionPromises(ContractBase):
         with filled.transaction():
             filled.upsert_nodes([node("new")])
             with pytest.raises(TransactionError):
-                filled.bulk_load(reference_snapshot(*sample()))
+                filled.bulk_load(GraphSnapshot.from_rows(*sample()))
         assert "new" in filled.get_nodes(["new"])
 
     def test_a_refused_batch_leaves_the_rest_of_the_transaction(self, filled: GraphStorage) -> None:

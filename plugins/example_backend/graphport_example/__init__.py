@@ -1,0 +1,1 @@
+"""A graph store for graphport, as a third party writes it."""
