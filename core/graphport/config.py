@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from graphport.errors import BackendNotFoundError, ConfigError, InvalidIdError, UnsupportedError
 from graphport.model import check_text
 from graphport.registry import backend_options, find_backend
+from graphport.server_config import ServerConfig
 from graphport.storage import Backend, BackendOptions, Capability
 
 Mode = Literal["hybrid", "lexical", "dense"]
@@ -117,6 +118,7 @@ class Config(_Section):
     graph: GraphConfig = GraphConfig()
     embedder: str = "auto"
     vector_dbs: tuple[KnowledgeBaseConfig, ...] = ()
+    server: ServerConfig = ServerConfig()
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Config:

@@ -1,0 +1,246 @@
+"""What REST and MCP answer with. Every list is in the order that matters most to its reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class KnowledgeBaseName(Answer):
+    name: str
+
+
+class KnowledgeBases(Answer):
+    """The knowledge bases the caller may see, by name."""
+
+    knowledge_bases: list[KnowledgeBaseName]
+
+
+class GraphNumbers(Answer):
+    nodes: int
+    edges: int
+    node_kinds: Mapping[str, int]
+    edge_kinds: Mapping[str, int]
+
+
+class KnowledgeBaseStatus(Answer):
+    """What a knowledge base holds; ``graph`` is null where none is built, ``embedder`` where search is lexical."""
+
+    name: str
+    revision: int
+    documents: int
+    entries: int
+    vectors: int
+    embedder: str | None
+    backend: str | None
+    graph: GraphNumbers | None
+
+
+class Step(Answer):
+    """A step of a path; ``forward`` is false where it goes from the edge's target to its source."""
+
+    source: str
+    source_name: str
+    kind: str
+    target: str
+    target_name: str
+    forward: bool
+    probability: float
+
+
+class Why(Answer):
+    """Why a hit is where it is.
+
+    Its rank in each leg (from 1), the fused score before the graph, its share of the walk (null where
+    none was made), and the path from an entity of the query to it.
+    """
+
+    ranks: Mapping[str, int]
+    base: float
+    ppr: float | None
+    path_from: str | None
+    path_from_name: str | None
+    path: list[Step]
+    notes: list[str]
+
+
+class SearchHit(Answer):
+    """An entry that was found; ``score`` in [0, 1], ``nodes`` the graph nodes that stand for it (with explain)."""
+
+    rank: int
+    entry: str
+    score: float
+    title: str
+    text: str
+    text_cut: bool = Field(default=False, description="The text goes on after what is shown.")
+    kind: str
+    location: str
+    document: str
+    start_line: int
+    end_line: int
+    meta: Mapping[str, Any]
+    nodes: list[str]
+    why: Why | None
+
+
+class SearchAnswer(Answer):
+    query: str
+    graph: bool = Field(description="Whether the graph took part.")
+    hits: list[SearchHit]
+    next_cursor: str | None = None
+
+
+class GraphNode(Answer):
+    """``depth``: steps from the seed; ``degree``: all its edges, shown or not; ``community``: where asked for."""
+
+    id: str
+    kind: str
+    name: str
+    entry: str | None
+    depth: int
+    degree: int
+    community: int | None = None
+
+
+class GraphEdge(Answer):
+    source: str
+    target: str
+    kind: str
+    weight: float
+
+
+class GraphAnswer(Answer):
+    """A part of the graph. ``truncated``: ``max_nodes`` cut something off. ``next_cursor``: more of it follows."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    truncated: bool
+    next_cursor: str | None = None
+
+
+class FoundNode(Answer):
+    id: str
+    kind: str
+    name: str
+
+
+class FoundNodes(Answer):
+    nodes: list[FoundNode]
+    next_cursor: str | None
+
+
+class NodeScore(Answer):
+    id: str
+    name: str
+    kind: str
+    score: float
+
+
+class Ranking(Answer):
+    """Personalized PageRank from one node: shares of the walk, the largest first; all shares sum to 1."""
+
+    node: str
+    damping: float
+    scores: list[NodeScore]
+
+
+class Community(Answer):
+    """``members`` are the best connected ones, at most five."""
+
+    id: int
+    size: int
+    members: list[FoundNode]
+
+
+class Communities(Answer):
+    """Communities, the largest first."""
+
+    algorithm: Literal["leiden", "louvain"]
+    resolution: float
+    modularity: float
+    count: int
+    communities: list[Community]
+    next_cursor: str | None
+
+
+class Mention(Answer):
+    """A text that mentions an entity, and how often."""
+
+    entry: str
+    title: str
+    location: str
+    count: float
+
+
+class EntityAnswer(Answer):
+    """An entity and the texts that mention it, most mentions first."""
+
+    id: str
+    type: str
+    name: str
+    mentions: list[Mention]
+    next_cursor: str | None = None
+
+
+class ListedEntity(Answer):
+    id: str
+    type: str
+    name: str
+    mentions: float = Field(description="How often it is mentioned, in all.")
+    texts: int = Field(description="How many texts mention it.")
+
+
+class EntityList(Answer):
+    entities: list[ListedEntity]
+    next_cursor: str | None
+
+
+class GazetteerEntity(Answer):
+    """``shadowed``: a runtime row without effect, as the config declares the same entity."""
+
+    id: str
+    type: str
+    names: list[str]
+    origin: Literal["declared", "runtime"]
+    shadowed: bool
+
+
+class GazetteerAnswer(Answer):
+    entities: list[GazetteerEntity]
+    next_cursor: str | None
+
+
+class Removed(Answer):
+    removed: bool
+
+
+class Added(Answer):
+    added: int
+
+
+class EntryAnswer(Answer):
+    id: str
+    text: str
+    title: str
+    kind: str
+    document: str
+    start_line: int
+    end_line: int
+    names: list[str]
+    meta: Mapping[str, Any]
+    flagged: bool
+    valid_to: float | None
+
+
+class Report(Answer):
+    """A Markdown report and what it cites, in the order of the citations."""
+
+    query: str
+    markdown: str
+    sources: list[str]

@@ -1,0 +1,218 @@
+"""Looking at the graph: a node's surroundings, the whole from above, communities, and a walk from a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphport.errors import MissingNodeError
+from graphport.knowledge.base import KnowledgeBase
+from graphport.model import Direction
+from graphport.rank.communities import leiden_communities, louvain_communities, modularity
+from graphport.rank.pagerank import personalized_pagerank
+from graphport.snapshot import GraphSnapshot
+from graphport_serve.answers import (
+    Communities,
+    Community,
+    FoundNode,
+    FoundNodes,
+    GraphAnswer,
+    GraphEdge,
+    GraphNode,
+    NodeScore,
+    Ranking,
+)
+from graphport_serve.paging import Bounds, page_of
+
+Algorithm = Literal["leiden", "louvain"]
+_MEMBERS = 5
+
+A = TypeVar("A", bound=GraphNode | GraphEdge)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What lies around ``node``; without one, the best connected nodes and what is between them.
+
+    ``kinds`` are the edge kinds that count (None: all).
+    """
+
+    node: str | None = None
+    depth: int = 1
+    max_nodes: int = 200
+    direction: Direction = Direction.BOTH
+    kinds: frozenset[str] | None = None
+    communities: bool = False
+
+    def __call__(self, kb: KnowledgeBase, *, bounds: Bounds | None = None, cursor: str | None = None) -> GraphAnswer:
+        snapshot = kb.snapshot()
+        part = self._overview(snapshot) if self.node is None else self._surroundings(kb, snapshot)
+        if bounds is None:
+            return part
+        rows = _interleaved(part)
+        question = (self.node, self.depth, self.max_nodes, self.direction, sorted(self.kinds or ()), self.communities)
+        page = page_of(
+            rows, cursor, bounds, question=("graph", kb.config.name, *question),
+            size=lambda row: len(row.model_dump_json()),
+        )  # fmt: skip
+        return GraphAnswer(
+            nodes=_only(page.items, GraphNode),
+            edges=_only(page.items, GraphEdge),
+            truncated=part.truncated,
+            next_cursor=page.next,
+        )
+
+    def _surroundings(self, kb: KnowledgeBase, snapshot: GraphSnapshot) -> GraphAnswer:
+        assert self.node is not None
+        found = kb.storage.neighborhood(
+            [self.node], depth=self.depth, max_nodes=self.max_nodes, direction=self.direction, kinds=self.kinds
+        )
+        if not found.nodes:
+            raise MissingNodeError(
+                f"no node {self.node!r:.120} in the graph; GET .../nodes?q= finds some", (self.node,)
+            )
+        degrees = _degrees(snapshot)
+        labels = _labels(snapshot, "leiden", 1.0) if self.communities else None
+        nodes: list[GraphNode] = []
+        for node in found.nodes:
+            row = snapshot.index_of(node.id)
+            nodes.append(
+                GraphNode(
+                    id=node.id, kind=node.kind, name=node.name, entry=node.entry, depth=found.depths[node.id],
+                    degree=0 if row is None else int(degrees[row]),
+                    community=None if labels is None or row is None else int(labels[row]),
+                )
+            )  # fmt: skip
+        edges = [_edge(edge.source, edge.target, edge.kind, edge.weight) for edge in found.edges]
+        return GraphAnswer(nodes=nodes, edges=edges, truncated=found.truncated)
+
+    def _overview(self, snapshot: GraphSnapshot) -> GraphAnswer:
+        degrees = _degrees(snapshot)
+        rows: list[int] = np.sort(np.argsort(-degrees, kind="stable")[: self.max_nodes]).tolist()
+        labels = _labels(snapshot, "leiden", 1.0) if self.communities else None
+        inside = np.zeros(snapshot.n_nodes, dtype=bool)
+        inside[rows] = True
+        shown = inside[snapshot.source_index] & inside[snapshot.target_index]
+        if self.kinds is not None:
+            shown &= np.isin(
+                snapshot.edge_kind, [snapshot.edge_kinds.index(k) for k in self.kinds & {*snapshot.edge_kinds}]
+            )
+        nodes = [
+            GraphNode(
+                id=snapshot.ids[row], kind=snapshot.node_kind_of(row), name=snapshot.names[row],
+                entry=snapshot.entries[row], depth=0, degree=int(degrees[row]),
+                community=None if labels is None else int(labels[row]),
+            )
+            for row in rows
+        ]  # fmt: skip
+        edges = [_edge(*snapshot.edge_key(row), float(snapshot.weight[row])) for row in np.flatnonzero(shown).tolist()]
+        return GraphAnswer(nodes=nodes, edges=edges, truncated=len(rows) < snapshot.n_nodes)
+
+
+def find_nodes(
+    kb: KnowledgeBase, text: str, *, kind: str | None, bounds: Bounds, cursor: str | None = None
+) -> FoundNodes:
+    """Nodes whose name holds ``text``, whatever the case: whole names first, then beginnings, then the rest, by id."""
+    snapshot = kb.snapshot()
+    names = snapshot.derived("serve:folded_names", lambda graph: [name.casefold() for name in graph.names])
+    wanted = text.casefold()
+    rows = [
+        row for row, name in enumerate(names) if wanted in name and (kind is None or snapshot.node_kind_of(row) == kind)
+    ]
+    rows.sort(key=lambda row: (names[row] != wanted, not names[row].startswith(wanted), row))
+    page = page_of(
+        rows, cursor, bounds, question=("nodes", kb.config.name, text, kind), size=lambda row: 2 * len(names[row]) + 60
+    )
+    return FoundNodes(nodes=[_found(snapshot, row) for row in page.items], next_cursor=page.next)
+
+
+def walk_from(kb: KnowledgeBase, node: str, *, top_k: int, damping: float) -> Ranking:
+    """Where a walk from ``node`` is, the likeliest nodes first (Personalized PageRank)."""
+    snapshot = kb.snapshot()
+    ranks = personalized_pagerank(snapshot, {node}, damping=damping, engine="chebyshev")
+    best = [(snapshot.index_of(node_id), score) for node_id, score in ranks.top(top_k) if score > 0]
+    scores = [
+        NodeScore(id=snapshot.ids[row], name=snapshot.names[row], kind=snapshot.node_kind_of(row), score=score)
+        for row, score in best
+        if row is not None
+    ]
+    return Ranking(node=node, damping=damping, scores=scores)
+
+
+def communities(
+    kb: KnowledgeBase, *, algorithm: Algorithm, resolution: float, bounds: Bounds, cursor: str | None = None
+) -> Communities:
+    """The communities of the graph, the largest first, each with its best connected members."""
+    snapshot = kb.snapshot()
+    labels = _labels(snapshot, algorithm, resolution)
+    quality = modularity(snapshot, dict(zip(snapshot.ids, labels.tolist(), strict=True)), resolution)
+    sizes = np.bincount(labels) if len(labels) else np.zeros(0, dtype=np.int64)
+    order: list[int] = np.argsort(-sizes, kind="stable").tolist()
+    page = page_of(
+        order, cursor, bounds, question=("communities", kb.config.name, algorithm, resolution), size=lambda _: 500
+    )
+    by_degree = np.argsort(-_degrees(snapshot), kind="stable")
+    found = [
+        Community(
+            id=label,
+            size=int(sizes[label]),
+            members=_members(snapshot, by_degree[labels[by_degree] == label]),
+        )
+        for label in page.items
+    ]
+    return Communities(
+        algorithm=algorithm, resolution=resolution, modularity=quality, count=len(sizes), communities=found,
+        next_cursor=page.next,
+    )  # fmt: skip
+
+
+def _members(snapshot: GraphSnapshot, rows: NDArray[np.int64]) -> list[FoundNode]:
+    first: list[int] = rows[:_MEMBERS].tolist()
+    return [_found(snapshot, row) for row in first]
+
+
+def _labels(snapshot: GraphSnapshot, algorithm: Algorithm, resolution: float) -> NDArray[np.int64]:
+    """(n,) community of each node. Kept with the snapshot for resolution 1 alone: callers choose the others."""
+
+    def compute(graph: GraphSnapshot) -> NDArray[np.int64]:
+        find: Callable[[GraphSnapshot, float], dict[str, int]]
+        find = leiden_communities if algorithm == "leiden" else louvain_communities
+        return np.fromiter(find(graph, resolution).values(), dtype=np.int64, count=graph.n_nodes)
+
+    return snapshot.derived(f"serve:{algorithm}", compute) if resolution == 1.0 else compute(snapshot)
+
+
+def _degrees(snapshot: GraphSnapshot) -> NDArray[np.int64]:
+    """(n,) number of edges that touch each node; a self-loop counts once."""
+
+    def compute(graph: GraphSnapshot) -> NDArray[np.int64]:
+        loops = graph.source_index == graph.target_index
+        ends = np.concatenate([graph.source_index, graph.target_index[~loops]])
+        return np.bincount(ends, minlength=graph.n_nodes)
+
+    return snapshot.derived("serve:degrees", compute)
+
+
+def _found(snapshot: GraphSnapshot, row: int) -> FoundNode:
+    return FoundNode(id=snapshot.ids[row], kind=snapshot.node_kind_of(row), name=snapshot.names[row])
+
+
+def _edge(source: str, target: str, kind: str, weight: float) -> GraphEdge:
+    return GraphEdge(source=source, target=target, kind=kind, weight=weight)
+
+
+def _interleaved(part: GraphAnswer) -> list[GraphNode | GraphEdge]:
+    """Each node, then the edges between it and the nodes before it: pages that build on each other."""
+    place = {node.id: number for number, node in enumerate(part.nodes)}
+    after: dict[int, list[GraphEdge]] = {}
+    for edge in part.edges:
+        after.setdefault(max(place[edge.source], place[edge.target]), []).append(edge)
+    return [row for number, node in enumerate(part.nodes) for row in (node, *after.get(number, ()))]
+
+
+def _only(rows: Sequence[GraphNode | GraphEdge], kind: type[A]) -> list[A]:
+    return [row for row in rows if isinstance(row, kind)]

@@ -1,0 +1,109 @@
+"""Searching, with the reasons told in names a reader knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphport.config import GraphMode, Mode
+from graphport.knowledge.base import KnowledgeBase
+from graphport.retrieval.hits import Explanation, Hit
+from graphport_serve.answers import SearchAnswer, SearchHit, Step, Why
+from graphport_serve.paging import Bounds, page_of
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search and its options; None is as the knowledge base's config says."""
+
+    query: str
+    top_k: int | None = None
+    mode: Mode | None = None
+    graph: bool | None = None
+    graph_weight: float | None = None
+    graph_mode: GraphMode | None = None
+    explain: bool = False
+
+    def __call__(
+        self, kb: KnowledgeBase, *, bounds: Bounds | None = None, cursor: str | None = None, text: int | None = None
+    ) -> SearchAnswer:
+        """The hits, best first; ``text`` cuts each one's text to so many characters."""
+        found = kb.search(
+            self.query, top_k=self.top_k, mode=self.mode, graph=self.graph, graph_weight=self.graph_weight,
+            graph_mode=self.graph_mode, explain=self.explain,
+        )  # fmt: skip
+        names = _path_names(kb, found)
+        nodes = _nodes_of(kb) if self.explain else {}
+        hits = [_hit(rank, hit, names, nodes.get(hit.entry, []), text) for rank, hit in enumerate(found, 1)]
+        page = page_of(
+            hits, cursor, bounds or Bounds(len(hits) or 1), question=("search", kb.config.name, *self._values()),
+            size=lambda hit: len(hit.model_dump_json()),
+        )  # fmt: skip
+        wanted = kb.config.retrieval.graph if self.graph is None else self.graph
+        return SearchAnswer(
+            query=self.query, graph=wanted and kb.config.strategy.graph, hits=page.items, next_cursor=page.next
+        )
+
+    def _values(self) -> tuple[object, ...]:
+        return self.query, self.top_k, self.mode, self.graph, self.graph_weight, self.graph_mode, self.explain
+
+
+def _hit(rank: int, hit: Hit, names: Mapping[str, str], nodes: list[str], text: int | None) -> SearchHit:
+    return SearchHit(
+        rank=rank,
+        entry=hit.entry,
+        score=hit.score,
+        title=hit.title,
+        text=hit.text[:text],
+        text_cut=text is not None and len(hit.text) > text,
+        kind=hit.kind,
+        location=hit.location,
+        document=hit.document,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        meta=hit.meta,
+        nodes=nodes,
+        why=None if hit.explanation is None else _why(hit.explanation, names),
+    )
+
+
+def _why(told: Explanation, names: Mapping[str, str]) -> Why:
+    return Why(
+        ranks=told.ranks,
+        base=told.base,
+        ppr=told.ppr,
+        path_from=told.path_from,
+        path_from_name=None if told.path_from is None else names.get(told.path_from, told.path_from),
+        path=[
+            Step(
+                source=hop.source,
+                source_name=names.get(hop.source, hop.source),
+                kind=hop.kind,
+                target=hop.target,
+                target_name=names.get(hop.target, hop.target),
+                forward=hop.forward,
+                probability=hop.probability,
+            )
+            for hop in told.path
+        ],
+        notes=list(told.notes),
+    )
+
+
+def _path_names(kb: KnowledgeBase, hits: list[Hit]) -> dict[str, str]:
+    ids: set[str] = set()
+    for hit in hits:
+        if hit.explanation is not None and hit.explanation.path_from is not None:
+            ids.add(hit.explanation.path_from)
+            ids.update(end for hop in hit.explanation.path for end in (hop.source, hop.target))
+    return {node.id: node.name for node in kb.storage.get_nodes(sorted(ids)).values()} if ids else {}
+
+
+def _nodes_of(kb: KnowledgeBase) -> dict[str, list[str]]:
+    if not kb.config.strategy.graph:
+        return {}
+    snapshot = kb.snapshot()
+    return snapshot.derived(
+        "serve:nodes_of_entries",
+        lambda graph: {entry: [graph.ids[row] for row in rows] for entry, rows in graph.entry_rows().items()},
+    )

@@ -1,0 +1,88 @@
+"""The one layer under REST and MCP: knowledge bases by name, opened when first asked for, and who sees which."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from graphport.config import Config
+from graphport.errors import KnowledgeBaseNotFoundError, StorageClosedError
+from graphport.knowledge.base import KnowledgeBase, knowledge_bases, open_knowledge_base
+from graphport.server_config import Scope
+from graphport_serve.access import Access
+from graphport_serve.workers import Workers
+
+T = TypeVar("T")
+
+
+class Service:
+    """Answers questions to knowledge bases on the threads of `Workers`, within its bounds.
+
+    A question is a function of a `KnowledgeBase`. A knowledge base is there if it is on disk or in the
+    config; one that the caller may not see is answered exactly as one that is not there.
+    """
+
+    def __init__(self, config: Config) -> None:
+        server = config.server
+        self.config = config
+        self.workers = Workers(server.threads, server.queue, server.request_seconds)
+        self._lock = threading.Lock()
+        self._opening: dict[str, threading.Lock] = {}
+        self._open: dict[str, KnowledgeBase] = {}
+        self._closed = False
+
+    async def ask(
+        self, access: Access, name: str, question: Callable[[KnowledgeBase], T], *, scope: Scope = "read"
+    ) -> T:
+        """What ``question`` makes of the knowledge base ``name``.
+
+        Raises `ForbiddenError` without the scope, `KnowledgeBaseNotFoundError` for a name that is not
+        there or not the caller's, `OverloadedError`, `RequestTimeoutError`, and what the question raises.
+        """
+        access.require(scope)
+        return await self.workers.run(lambda: question(self._base(access, name)))
+
+    async def names(self, access: Access) -> list[str]:
+        """Names of the knowledge bases the caller may see, sorted."""
+        access.require("read")
+        return await self.workers.run(lambda: access.visible(self._names()))
+
+    async def check(self) -> None:
+        """Raises what keeps the server from answering: the folder, or a knowledge base in use, is out of reach."""
+        await self.workers.run(self._check)
+
+    def _check(self) -> None:
+        self._names()
+        with self._lock:
+            opened = list(self._open.values())
+        for base in opened:
+            base.get([])  # a read of the truth
+            if base.config.strategy.graph:
+                base.storage.revision()
+
+    def _names(self) -> set[str]:
+        return {*knowledge_bases(self.config), *(base.name for base in self.config.vector_dbs)}
+
+    def _base(self, access: Access, name: str) -> KnowledgeBase:
+        if not access.sees(name) or name not in self._names():
+            raise KnowledgeBaseNotFoundError(
+                f"no knowledge base {name!r:.120}; GET /api/vectordb lists those there are"
+            )
+        with self._lock:
+            if self._closed:
+                raise StorageClosedError("the server is shutting down; try again when it is back")
+            opening = self._opening.setdefault(name, threading.Lock())
+        with opening:  # the second request for a name waits for the first one's opening, others do not
+            if name not in self._open:
+                self._open[name] = open_knowledge_base(name, config=self.config)
+            return self._open[name]
+
+    def close(self) -> None:
+        """Let running questions end, then close every knowledge base."""
+        with self._lock:
+            self._closed = True
+        self.workers.close()
+        for base in self._open.values():
+            base.close()
+        self._open.clear()
