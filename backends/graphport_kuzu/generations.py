@@ -1,0 +1,96 @@
+"""A graph's databases over time: each is built beside the last one, never in it, and then counts at once.
+
+Both engines crash, hang or lose edges after a COPY into a live database fails, and kuzu also when a process
+is killed in a checkpoint. So bulk loading and compaction write a new file, and nothing else is ever
+checkpointed.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+from graphport.errors import StorageCorruptError
+from graphport_kuzu import durable
+from graphport_kuzu.arrow import Table
+from graphport_kuzu.failures import typed, typed_files
+from graphport_kuzu.pointer import CURRENT, Pointer, read_pointer, write_pointer
+from graphport_kuzu.schema import DDL
+from graphport_kuzu.seals import DATABASE, WAL, seal_database
+from graphport_kuzu.session import Session
+
+log = logging.getLogger("graphport")
+
+
+def build(folder: Path, pointer: Pointer, open_database: Any, nodes: Table, edges: Table, revision: int) -> None:
+    """Writes the generation that ``pointer`` names, from unique nodes and edges, and makes it the current one.
+
+    ``open_database(file)`` gives the driver's Database and its Connection class. All or nothing: what fails on
+    the way is removed, and the old generation still counts.
+    """
+    place = folder / f"new-{pointer.number:06d}"
+    with typed_files(str(place)):
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        try:
+            _copy(place / DATABASE, open_database, nodes, edges)
+            seal_database(place, revision)
+            finished = place.rename(folder / pointer.folder_name)
+            durable.sync(folder)
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+        try:
+            write_pointer(folder, pointer)
+        except BaseException:
+            if read_pointer(folder) != pointer:
+                shutil.rmtree(finished, ignore_errors=True)
+            raise
+
+
+def _copy(file: Path, open_database: Any, nodes: Table, edges: Table) -> None:
+    with typed(str(file)):
+        database, connection = open_database(file)
+        try:
+            session = Session(connection, str(file), 0)
+            for statement in DDL:
+                session.run(statement)
+            for statement, table in (("COPY Node FROM $t", nodes), ("COPY Edge FROM $t", edges)):
+                if table.num_rows:
+                    session.run(statement, {"t": table})
+            session.run("CHECKPOINT")
+        finally:
+            connection.close()
+            database.close()
+
+
+def sweep(folder: Path, current: Pointer | None) -> None:
+    """Removes what a killed process left: half-built generations, and such that no longer count."""
+    for place in [*folder.glob("new-*"), *folder.glob("gen-*")]:
+        if current is None or place.name != current.folder_name or not current.is_live:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def require_pointer(folder: Path) -> Pointer | None:
+    """`read_pointer`, but ``CURRENT`` may be missing only where no generation was ever written to."""
+    pointer = read_pointer(folder)
+    if pointer is None and any(place.name != "gen-000001" or (place / WAL).exists() for place in folder.glob("gen-*")):
+        raise StorageCorruptError(f"{folder / CURRENT} is missing, and there are generations it may have named")
+    return pointer
+
+
+def set_aside(folder: Path, error: StorageCorruptError) -> StorageCorruptError:
+    """Moves all that belongs to the graph into a folder of its own, and returns the error that says so."""
+    with typed_files(str(folder)):
+        aside = durable.free_name(folder, "corrupt")
+        aside.mkdir()
+        for thing in [*folder.glob("gen-*"), folder / CURRENT]:
+            if thing.exists():
+                thing.rename(aside / thing.name)
+        durable.sync(folder)
+    log.error("%s; moved to %s", error, aside)
+    return StorageCorruptError(
+        f"{error}; everything of this graph was moved to {aside}, and opening it again starts an empty one"
+    )
