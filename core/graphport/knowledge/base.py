@@ -10,16 +10,26 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import filelock
+
 from graphport.builders import Builder, Entry, Extraction
 from graphport.config import Config, GraphConfig, GraphMode, KnowledgeBaseConfig, Mode, check_graph, load_config
 from graphport.embedding import Embedder
-from graphport.errors import EntryNotFoundError, KnowledgeBaseNotFoundError, SourceError, UnsupportedError
+from graphport.errors import (
+    EntryNotFoundError,
+    KnowledgeBaseNotFoundError,
+    SourceError,
+    StorageBusyError,
+    StorageUnavailableError,
+    UnsupportedError,
+)
 from graphport.knowledge.derived import Derived, GraphPlan
 from graphport.knowledge.embeddings import choose_embedder
 from graphport.knowledge.entities import Entity, entity
@@ -83,6 +93,7 @@ class KnowledgeBase:
         self._derived = Derived(self._truth, folder, plan, clock)
         self._names: tuple[str, Vocabulary] | None = None
         self._said_lexical = False
+        self._index_lock = None if folder is None else filelock.FileLock(folder / "index.lock")
         try:
             self._embedder = choose_embedder(embedder, self._truth.meta("embedder"))
             self._note_declared()
@@ -95,14 +106,16 @@ class KnowledgeBase:
     def index(self, paths: Iterable[str | Path], *, progress: Progress | None = None) -> IndexReport:
         """Index files and folders: what is new, changed or gone since the last time, and nothing else.
 
-        Raises `SourceError` for a path that does not exist, before anything is changed.
+        Raises `SourceError` for a path that does not exist, before anything is changed, and
+        `StorageBusyError` at once while another process indexes into this knowledge base.
         """
         sources = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
         for source in sources:
             if not source.exists():
                 raise SourceError(f"{source} does not exist; give a file or a folder")
-        report = self._indexer(progress).run(sources)
-        self._bring_up_to_date(progress)
+        with self._indexing():
+            report = self._indexer(progress).run(sources)
+            self._bring_up_to_date(progress)
         return report
 
     def add(self, entries: Iterable[Entry]) -> int:
@@ -241,7 +254,7 @@ class KnowledgeBase:
     @property
     def storage(self) -> GraphStorage:
         """The graph, up to date. Raises `UnsupportedError` where ``strategy.graph`` is off."""
-        self._forget_expired_names()
+        self._settle()
         graph = self._derived.graph()
         if graph is None:
             raise UnsupportedError(f"knowledge base {self.config.name!r} builds no graph; set strategy.graph: true")
@@ -347,20 +360,39 @@ class KnowledgeBase:
             self._derived.lexical()
             self._derived.graph()
 
-    def _forget_expired_names(self) -> None:
-        """Names of entries whose time has come since names were last looked at are no names any more."""
+    @contextmanager
+    def _indexing(self) -> Generator[None]:
+        """One process at a time indexes; what it has not linked yet is not ours to link meanwhile."""
+        if self._index_lock is None:
+            yield
+            return
+        try:
+            with self._index_lock.acquire(timeout=0):
+                yield
+        except filelock.Timeout as error:
+            raise StorageBusyError(f"{self.folder} is being indexed by another process; try again later") from error
+
+    def _settle(self) -> None:
+        """Before the graph is read: do what a killed process left undone, and let expired names go."""
         now = self.clock()
         with self._truth.read() as db:
             since = float(self._truth.meta("names_as_of") or 0)
-            expired = [
-                row[0]
-                for row in db.execute("SELECT id FROM entries WHERE valid_to > ? AND valid_to <= ?", (since, now))
-            ]
-        if expired:
-            with self._truth.write() as db:
-                Ingest(db, self._truth.next_revision(), with_graph=True).names_changed(expired)
-                self._truth.set_meta("names_as_of", repr(now))
-            self._bring_up_to_date(None)
+            rows = db.execute("SELECT id FROM entries WHERE valid_to > ? AND valid_to <= ?", (since, now))
+            expired = [row[0] for row in rows]
+            stale = db.execute("SELECT EXISTS (SELECT 1 FROM stale_documents)").fetchone()[0]
+            settled = not stale and self._truth.meta("mentioned") == str(self._truth.revision())
+        if not expired and (settled or not self.config.strategy.graph):
+            return
+        try:
+            with self._indexing():
+                if expired:
+                    with self._truth.write() as db:
+                        Ingest(db, self._truth.next_revision(), with_graph=True).names_changed(expired)
+                        self._truth.set_meta("names_as_of", repr(now))
+                self._indexer(None).link()
+                self._bring_up_to_date(None)
+        except StorageBusyError:
+            log.info("%s is being indexed: the graph is the one of before", self.folder)
 
     def _indexer(self, progress: Progress | None) -> Indexer:
         return Indexer(
@@ -434,7 +466,10 @@ def open_knowledge_base(
                 f"no knowledge base {str(name)!r} in {folder.parent}; there are: {there}. "
                 f"Make it with: graphport index PATH --db {name}"
             )
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageUnavailableError(f"folder {folder} cannot be made ({error}); check the path") from error
     wanted = base.embedder if embedder == "auto" and base.embedder is not None else embedder
     return KnowledgeBase(base, folder, embedder=wanted, clock=clock)
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphport.builders import Builder, Entry, Extraction, Fact, Links, NodeFact
-from graphport.errors import GraphportError, InvalidInputError
+from graphport.errors import GraphportError, InvalidIdError, InvalidInputError
 from graphport.knowledge.derived import touched_by
 from graphport.matching import fold
 from graphport.model import check_props, check_text, check_weight, dump_props
@@ -189,10 +189,9 @@ class Ingest:
         except sqlite3.IntegrityError as error:
             raise InvalidInputError(f"entry id {entry.id!r:.80} stands twice; ids must be unique") from error
         forms = {*entry.names, entry.title} if not entry.document else set(entry.names)
-        self._db.executemany(
-            "INSERT OR IGNORE INTO forms VALUES (?, ?)",
-            [(form, entry.id) for form in sorted(forms) if _can_match(form)],
-        )
+        folded = [(form, _folded(form)) for form in sorted(forms)]
+        rows = [(form, key, entry.id) for form, key in folded if key is not None]
+        self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?, ?)", rows)
         self._mark("entry", [entry.id])
 
     def _forget_entries(self, entries: list[str]) -> None:
@@ -313,14 +312,12 @@ def _fact_row(fact: Fact, owner: str) -> tuple[Any, ...]:
     return fact.entry, owner, fact.source, fact.kind, fact.target, float(fact.weight), props
 
 
-def _can_match(form: str) -> bool:
-    if not form:
-        return False
+def _folded(form: str) -> str | None:
+    """The form's key, None for one without letters or digits: a fine title, but nothing a text can mention."""
     try:
-        fold(form)
-    except GraphportError:  # only punctuation: a fine title, but nothing a text can mention
-        return False
-    return True
+        return fold(form)
+    except InvalidIdError:
+        return None
 
 
 def _column(rows: Iterable[tuple[Any, ...]]) -> list[Any]:

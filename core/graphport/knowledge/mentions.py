@@ -127,7 +127,9 @@ def _outdated(db: sqlite3.Connection, truth: Truth, lexical: LexicalIndex) -> tu
         return [row[0] for row in db.execute("SELECT id FROM entries ORDER BY id")], stale
     rows = db.execute("SELECT key FROM changes WHERE what = 'entry' AND revision > ?", (done,))
     changed = {row[0] for row in rows}
-    changed.update(entry for form in stale for entry in lexical.containing(form))
+    for form in stale:
+        changed.update(lexical.containing(form))
+        changed.update(row[0] for row in db.execute("SELECT entry FROM forms WHERE folded = ?", (fold(form),)))
     return sorted(changed), stale
 
 

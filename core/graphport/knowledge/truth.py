@@ -96,10 +96,12 @@ CREATE INDEX facts_key ON facts (source, target, kind, entry);
 CREATE INDEX facts_target ON facts (target);
 CREATE TABLE forms (                    -- surface forms that mentions are found by
     form TEXT NOT NULL,
+    folded TEXT NOT NULL,               -- equal for spellings that one text would mention
     entry TEXT NOT NULL REFERENCES entries ON DELETE CASCADE,
     PRIMARY KEY (entry, form)
 ) WITHOUT ROWID;
 CREATE INDEX forms_form ON forms (form);
+CREATE INDEX forms_folded ON forms (folded);
 CREATE TABLE stale_forms (form TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE runtime_entities (
     id TEXT PRIMARY KEY, type TEXT NOT NULL, names TEXT NOT NULL, ord INTEGER NOT NULL
