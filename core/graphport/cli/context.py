@@ -9,15 +9,17 @@ from contextlib import contextmanager
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from graphport.config import Config, load_config
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
-from graphport.knowledge.indexing import Progress as Report
+
+if TYPE_CHECKING:  # a command that needs neither pays for neither: scipy, igraph and tantivy take half a second
+    from graphport.knowledge.base import KnowledgeBase
+    from graphport.knowledge.indexing import Progress as Report
 
 STAGES = {"read": "reading", "embed": "embedding", "link": "linking", "mentions": "finding names"}
 
@@ -38,6 +40,8 @@ class Cli:
 
     def open(self, name: str, *, create: bool = False, embedder: str | None = None) -> KnowledgeBase:
         """The knowledge base of that name; unless ``create``, it must exist."""
+        from graphport.knowledge.base import open_knowledge_base
+
         return open_knowledge_base(name, config=self.config, create=create, embedder=embedder or "auto")
 
     @contextmanager
