@@ -10,11 +10,12 @@ import igraph  # type: ignore[import-untyped]  # igraph ships no types
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from graphport.errors import InvalidInputError, MissingNodeError
 from graphport.rank.communities import leiden_communities, louvain_communities, modularity
 from graphport.snapshot import GraphSnapshot
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def snapshot_of_pairs(n: int, pairs: list[tuple[int, int]], weights: list[float] | None = None) -> GraphSnapshot:

@@ -8,11 +8,12 @@ import random
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from graphport.errors import GraphportError, InvalidInputError, InvalidSeedsError, MissingNodeError
 from graphport.rank.pagerank import personalized_pagerank
 from graphport.snapshot import GraphSnapshot
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 Edges = list[tuple[str, str, float]]
 

@@ -41,7 +41,7 @@ def modularity(graph: GraphStorage | GraphSnapshot, communities: Mapping[str, in
 
 
 def louvain_communities(graph: GraphStorage | GraphSnapshot, resolution: float = 1.0) -> dict[str, int]:
-    """Greedy Louvain, first phase: each node moves to the neighboring community of best gain until none gains.
+    """Greedy Louvain, first phase: each node moves to the community of best gain until no single move gains.
 
     Deterministic: nodes are visited in code point order, the lowest community wins a tie, and a node
     stays unless it gains. Ids count from 0 in the order in which communities are first seen.
@@ -60,21 +60,22 @@ def louvain_communities(graph: GraphStorage | GraphSnapshot, resolution: float =
         for node, k in enumerate(degree):
             here = community[node]
             volume[here] -= k
-            links: dict[int, float] = {here: 0.0}
+            links = {here: 0.0}  # weight towards each neighboring community
             for at in range(ends[node], ends[node + 1]):
-                target = targets[at]
-                if target != node:
-                    links[community[target]] = links.get(community[target], 0.0) + weights[at]
+                if targets[at] != node:
+                    there = community[targets[at]]
+                    links[there] = links.get(there, 0.0) + weights[at]
             factor = resolution * k / total
-            best, best_gain = here, links[here] - factor * volume[here] + _MIN_GAIN * total
-            for other, link in links.items():
-                gain = link - factor * volume[other]
-                if gain > best_gain or (gain == best_gain and other < best and best != here):
-                    best, best_gain = other, gain
-            volume[best] += k
-            if best != here:
-                community[node] = best
-                moved = True
+            gain, best = max((link - factor * volume[other], -other) for other, link in links.items())
+            stay = links[here] - factor * volume[here]
+            if max(gain, 0.0) <= stay + _MIN_GAIN * total:
+                volume[here] += k
+                continue
+            community[node], moved = -best, True
+            if gain < 0:  # alone is better than in any of them
+                community[node] = len(volume)
+                volume.append(0.0)
+            volume[community[node]] += k
     return dict(zip(snapshot.ids, _renumbered(community), strict=True))
 
 

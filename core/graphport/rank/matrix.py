@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from graphport.errors import InvalidWeightError
+from graphport.rank.arrays import Vector
 from graphport.snapshot import GraphSnapshot
 
 
-def edge_weights(graph: GraphSnapshot, *, weighted: bool = True) -> NDArray[np.float64]:
+def edge_weights(graph: GraphSnapshot, *, weighted: bool = True) -> Vector:
     """(m,) float64: what each edge counts. Unweighted, every edge counts 1, whatever its stored weight.
 
     Very large or small weights are multiplied by one power of two, which is exact and changes no ranking,
-    so that their sums stay finite. Raises `InvalidWeightError` for weights no checked snapshot has.
+    so that their sums stay finite; weights below 1e-590 of the largest may become 0 by that. Raises
+    `InvalidWeightError` for weights that no checked snapshot has.
     """
     if not weighted or not graph.n_edges:
         return np.ones(graph.n_edges)
@@ -22,10 +23,11 @@ def edge_weights(graph: GraphSnapshot, *, weighted: bool = True) -> NDArray[np.f
     if not (top < np.inf and graph.weight.min() >= 0):
         raise InvalidWeightError("the snapshot holds a NaN, infinite or negative weight; build it with from_arrays")
     exponent = int(np.frexp(top)[1])
-    return graph.weight if -500 < exponent < 500 else np.ldexp(graph.weight, -exponent)
+    shift = min(0, 900 - exponent) if exponent > -500 else -exponent
+    return np.ldexp(graph.weight, shift) if shift else graph.weight
 
 
-def out_matrix(graph: GraphSnapshot, weight: NDArray[np.float64]) -> csr_array:
+def out_matrix(graph: GraphSnapshot, weight: Vector) -> csr_array:
     """(n, n) float64: weight from row to column, parallel edges summed, edges of weight 0 left out."""
     source, target = graph.source_index, graph.target_index
     if not weight.all():
@@ -42,13 +44,13 @@ def out_matrix(graph: GraphSnapshot, weight: NDArray[np.float64]) -> csr_array:
     return matrix
 
 
-def symmetric_matrix(graph: GraphSnapshot, weight: NDArray[np.float64]) -> csr_array:
+def symmetric_matrix(graph: GraphSnapshot, weight: Vector) -> csr_array:
     """(n, n) float64, columns in order: the weight between two nodes; a self-loop counts twice, as in igraph."""
     out = out_matrix(graph, weight)
     return csr_array(out + out.T.tocsr())
 
 
-def row_sums(matrix: csr_array) -> NDArray[np.float64]:
+def row_sums(matrix: csr_array) -> Vector:
     """(n,) float64: the weighted degrees, for a symmetric matrix."""
-    sums: NDArray[np.float64] = matrix @ np.ones(matrix.shape[1])
+    sums: Vector = matrix @ np.ones(matrix.shape[1])
     return sums

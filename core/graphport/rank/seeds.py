@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphport.errors import InvalidSeedsError, InvalidWeightError, MissingNodeError
 from graphport.model import check_ids, check_weight
+from graphport.rank.arrays import Index, Vector
 from graphport.snapshot import GraphSnapshot
 
 Seeds = Mapping[str, float] | Iterable[str]
@@ -18,8 +18,8 @@ Seeds = Mapping[str, float] | Iterable[str]
 class Reset(NamedTuple):
     """The teleport distribution: ``mass`` (s,) > 0, sums to 1, on ``rows`` (s,), ascending."""
 
-    rows: NDArray[np.int64]
-    mass: NDArray[np.float64]
+    rows: Index
+    mass: Vector
 
 
 def reset_of(graph: GraphSnapshot, seeds: Seeds) -> Reset:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from graphport.rank.arrays import Index, Vector
 from graphport.rank.matrix import edge_weights, out_matrix, symmetric_matrix
 from graphport.snapshot import GraphSnapshot
 
@@ -17,13 +20,46 @@ MAX_SPAN = 1e150
 _BLOCK = 1 << 20
 
 
+class Scratch:
+    """What a local query works on: all zero between queries.
+
+    ``rho`` is the mass still to be moved and ``q`` the score found so far, both (n,) and divided by
+    degree. ``written`` lists rows of ``rho`` and ``q`` that may differ from zero, with repetitions.
+    """
+
+    __slots__ = ("q", "rho", "stamp", "written")
+
+    def __init__(self, n: int) -> None:
+        self.rho = np.zeros(n)
+        self.q = np.zeros(n)
+        self.stamp = np.zeros(n, dtype=np.int32)
+        self.written: list[Index] = []
+
+    def distinct(self, rows: Index) -> Index:
+        """``rows`` without repetitions; np.unique sorts, at some 15 times the price."""
+        place = np.arange(len(rows), dtype=np.int32)
+        self.stamp[rows] = place
+        kept: Index = rows[self.stamp[rows] == place]
+        return kept
+
+    def clean(self) -> None:
+        if sum(map(len, self.written)) > len(self.rho) // 8:
+            self.rho.fill(0)
+            self.q.fill(0)
+        else:
+            for rows in self.written:
+                self.rho[rows] = 0
+                self.q[rows] = 0
+        self.written.clear()
+
+
 @dataclass(frozen=True, slots=True)
 class Walk:
     """A walk over n nodes; built once per snapshot and read by all threads.
 
     ``step`` (n, n): ``step @ mass`` moves mass by one step; each column sums to 1, to 0 where the walk
     ends (a node without edges, directed: without out-edges). ``degree`` (n,) is the weight leaving each
-    node, in units of no meaning.
+    node, in units of the mean weight of an arc; ``arcs`` (n,) is the number of entries in each row.
 
     ``reversible``: ``step`` is ``A D^-1`` with a symmetric ``A``, so its spectrum is real and what one
     node gives another is bounded by their degrees. True for undirected walks, unless the weights span
@@ -31,9 +67,12 @@ class Walk:
     """
 
     step: csr_array
-    degree: NDArray[np.float64]
+    degree: Vector
+    arcs: Index
     reversible: bool
     loops: bool
+    _spare: list[Scratch] = field(default_factory=list["Scratch"], repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property
     def n_nodes(self) -> int:
@@ -42,6 +81,23 @@ class Walk:
     @property
     def n_arcs(self) -> int:
         return int(self.step.nnz)
+
+    def visits(self, damping: float) -> float:
+        """Sum of ``damping ** step`` over the steps at which mass is at one node, times ``1 - damping``, at most.
+
+        Mass leaves a node in every step, so it can be there every other step, or, with loops, in all.
+        """
+        return 1.0 if self.loops else 1 / (1 + damping)
+
+    @contextmanager
+    def scratch(self) -> Generator[Scratch]:
+        """Arrays for one query, clean; kept for the next one, so that a query costs what it touches."""
+        with self._lock:
+            scratch = self._spare.pop() if self._spare else Scratch(self.n_nodes)
+        yield scratch
+        scratch.clean()  # not after an error: what a failed query leaves is thrown away
+        with self._lock:
+            self._spare.append(scratch)
 
 
 def walk_of(graph: GraphSnapshot, *, directed: bool = False, weighted: bool = True) -> Walk:
@@ -53,15 +109,18 @@ def walk_of(graph: GraphSnapshot, *, directed: bool = False, weighted: bool = Tr
 def _build(graph: GraphSnapshot, *, directed: bool, weighted: bool) -> Walk:
     weight = edge_weights(graph, weighted=weighted)
     step = out_matrix(graph, weight).T.tocsr() if directed else symmetric_matrix(graph, weight)
-    wide = step.nnz > 0 and float(step.data.max()) > MAX_SPAN * float(step.data.min())
+    wide = step.nnz > 0 and float(step.data.max()) / MAX_SPAN > float(step.data.min())
     degree = _normalize_wide(step) if wide else _normalize(step)
-    for column in (step.data, step.indices, step.indptr, degree):
+    if step.nnz:
+        degree *= step.nnz / degree.sum()
+    arcs = np.diff(step.indptr)
+    for column in (step.data, step.indices, step.indptr, degree, arcs):
         column.flags.writeable = False
     loops = bool((graph.source_index == graph.target_index).any())
-    return Walk(step, degree, reversible=not (directed or wide), loops=loops)
+    return Walk(step, degree, arcs, reversible=not (directed or wide), loops=loops)
 
 
-def _normalize(step: csr_array) -> NDArray[np.float64]:
+def _normalize(step: csr_array) -> Vector:
     """Divides each column by its sum, in place; returns the sums."""
     degree = step.T @ np.ones(step.shape[0])
     for start in range(0, step.nnz, _BLOCK):  # in blocks: one gather of 50M degrees would take 400 MB
@@ -70,7 +129,7 @@ def _normalize(step: csr_array) -> NDArray[np.float64]:
     return degree
 
 
-def _normalize_wide(step: csr_array) -> NDArray[np.float64]:
+def _normalize_wide(step: csr_array) -> Vector:
     """As `_normalize`, each column scaled by its own power of two first: no sum over- or underflows."""
     largest = np.zeros(step.shape[0])
     np.maximum.at(largest, step.indices, step.data)
