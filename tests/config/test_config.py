@@ -66,7 +66,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("line", "problem", "key"), BAD, ids=[line for line, _, _ in BAD])
+@pytest.mark.parametrize("line, problem, key", BAD, ids=[line for line, _, _ in BAD])
 def test_a_bad_value_names_file_key_and_code(tmp_path: Path, line: str, problem: str, key: str) -> None:
     file = tmp_path / "graphport.yaml"
     file.write_text(f"vector_dbs:\n  - name: docs\n    {line}\n")
@@ -78,7 +78,7 @@ def test_a_bad_value_names_file_key_and_code(tmp_path: Path, line: str, problem:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    "text, problem",
     [
         ("vector_dbs: [", "config-not-yaml"),
         ("- a\n- b\n", "config-not-a-mapping"),

@@ -114,7 +114,9 @@ class TestDerivedIndexes:
             kb.add([Entry(f"n{i}", f"Note {i} on Acme Corp.", f"Note {i}") for i in range(6000)])
             kb.remove([f"n{i}" for i in range(5990)])
             with opened(tmp_path / "few") as few:
-                few.add([*ENTRIES, *(Entry(f"n{i}", f"Note {i} on Acme Corp.", f"Note {i}") for i in range(5990, 6000))])
+                few.add(
+                    [*ENTRIES, *(Entry(f"n{i}", f"Note {i} on Acme Corp.", f"Note {i}") for i in range(5990, 6000))]
+                )
                 assert answers(kb)[1:] == answers(few)[1:]  # type: ignore[index]  # a tuple
 
 
@@ -174,15 +176,17 @@ class TestErrors:
     @pytest.mark.parametrize(
         "options",
         [
-            {"top_k": 0}, {"top_k": True}, {"top_k": 2.5}, {"mode": "fast"}, {"graph_mode": "jump"}, {"graph_weight": 1.1},
-            {"graph_weight": float("nan")}, {"damping": 1.0}, {"damping": -0.1},
+            {"top_k": 0}, {"top_k": True}, {"top_k": 2.5}, {"mode": "fast"}, {"graph_mode": "jump"},
+            {"graph_weight": 1.1}, {"graph_weight": float("nan")}, {"damping": 1.0}, {"damping": -0.1},
         ],
     )  # fmt: skip
     def test_an_option_out_of_range_is_an_error(self, filled: Path, options: dict[str, object]) -> None:
         with opened(filled) as kb, pytest.raises(InvalidQueryError, match=next(iter(options))):
             kb.search("acme", **options)  # type: ignore[arg-type]  # wrong on purpose
 
-    @pytest.mark.parametrize("query", ['"unbalanced', "a AND OR NOT (", "body:x^2~*?[", "\\", "🙂", "a\0b", "' OR 1=1 --"])
+    @pytest.mark.parametrize(
+        "query", ['"unbalanced', "a AND OR NOT (", "body:x^2~*?[", "\\", "🙂", "a\0b", "' OR 1=1 --"]
+    )
     def test_any_other_text_is_a_query(self, filled: Path, query: str) -> None:
         with opened(filled) as kb:
             assert isinstance(kb.search(query, graph=True), list)
@@ -263,8 +267,8 @@ def test_twenty_kills_while_indexing_lose_nothing(tmp_path: Path) -> None:
             (source / f"f{name}.md").write_text(f"# File {name}\n\n{text}")
     command = [sys.executable, "-c", WORKER]
     with opened(tmp_path / "calm") as kb:
-        for source in sources:
-            kb.index([source])
+        for folder in sources:
+            kb.index([folder])
         calm = answers(kb)
     kills = 0
     while kills < 20:
@@ -281,8 +285,8 @@ def test_twenty_kills_while_indexing_lose_nothing(tmp_path: Path) -> None:
             if kills % 5 == 0:
                 kb.remove(rng.sample(sorted(whole), min(30, len(whole))))
     with opened(tmp_path / "hit") as kb:
-        for source in sources:
-            kb.index([source])
+        for folder in sources:
+            kb.index([folder])
         assert answers(kb)[1:] == calm[1:]  # type: ignore[index]  # a tuple
         assert set(answers(kb)[0]) == set(calm[0])  # type: ignore[index]  # as above
 

@@ -113,7 +113,9 @@ class TestWhatIsRead:
         (tmp_path / "f.txt").write_text("secret")
         read = Path.read_bytes
         monkeypatch.setattr(
-            Path, "read_bytes", lambda self: read(self) if self.name != "f.txt" else (_ for _ in ()).throw(OSError("no"))
+            Path,
+            "read_bytes",
+            lambda self: read(self) if self.name != "f.txt" else (_ for _ in ()).throw(OSError("no")),
         )
         report = kb.index([tmp_path])
         assert report.skipped == {"binary": 2, "oversized": 1, "empty": 1, "unreadable": 1}
@@ -129,9 +131,7 @@ class TestWhatIsRead:
         kb.index([tmp_path])
         assert [entry.text for entry in kb.entries()] == ["naïve café"]
 
-    def test_a_path_that_does_not_exist_is_an_error_and_changes_nothing(
-        self, kb: KnowledgeBase, folder: Path
-    ) -> None:
+    def test_a_path_that_does_not_exist_is_an_error_and_changes_nothing(self, kb: KnowledgeBase, folder: Path) -> None:
         kb.index([folder])
         before = kb.status()
         with pytest.raises(SourceError, match=r"nowhere does not exist; give a file or a folder"):
@@ -203,7 +203,14 @@ FILES = st.dictionaries(
     st.sampled_from(["a.md", "b.md", "c.txt", "d.md"]),
     st.lists(
         st.sampled_from(
-            ["# One\n", "## Two\n", "See [b](b.md#two).\n", "See [c](c.txt).\n", "`other_name` is used.\n", "Plain.\n\n"]
+            [
+                "# One\n",
+                "## Two\n",
+                "See [b](b.md#two).\n",
+                "See [c](c.txt).\n",
+                "`other_name` is used.\n",
+                "Plain.\n\n",
+            ]
         ),
         min_size=1,
         max_size=6,

@@ -76,7 +76,7 @@ class TestRerank:
         assert [hit.entry for hit in graph_rerank(hits, star(), 0.5)] == ["b", "a", "x", "d"]
 
     @pytest.mark.parametrize(
-        ("hits", "weight"),
+        "hits, weight",
         [
             ([Hit("a", 0.1), Hit("h", 0.9)], 0.0),
             ([Hit("x", 0.1), Hit("y", 0.9)], 0.5),

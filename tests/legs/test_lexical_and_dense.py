@@ -22,7 +22,7 @@ WORDS = ["graph", "walk", "rank", "seed", "edge", "node", "leg"]
 def bm25(documents: dict[str, list[str]], query: list[str]) -> dict[str, float]:
     """BM25 as in Robertson and Zaragoza (2009) with Lucene's idf, k1 = 1.2, b = 0.75."""
     mean = sum(map(len, documents.values())) / len(documents)
-    scores = {}
+    scores: dict[str, float] = {}
     for name, words in documents.items():
         counts = Counter(words)
         for term in set(query):
