@@ -1,0 +1,152 @@
+"""What a call site calls: by evaluation, else by the name alone, else among several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from graphport_code import classes
+from graphport_code.evaluate import Evaluator
+from graphport_code.ir import Expr
+from graphport_code.languages import family_of, language_named
+from graphport_code.parameters import constructors
+from graphport_code.python_expressions import CALLS_METHODS, COMMON_METHODS
+from graphport_code.values import Builtin, Class, Frame, Function, Instance, Partial, Value
+from graphport_code.world import symbol_name
+
+MAX_CANDIDATES = 5
+"""Of a name that more symbols share no edge is made at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A node that is called, how it was found, and among which candidates where that is not certain."""
+
+    node: str
+    kind: str
+    confidence: str
+    weight: float = 1.0
+    candidates: tuple[str, ...] = ()
+
+
+def called(evaluator: Evaluator, kind: str, expr: Expr, frame: Frame) -> list[Target]:
+    """The targets of one call site; ``kind`` as in `graphport_code.unit.Unit.call`."""
+    callee = expr[1] if kind == "hands" else expr
+    values = evaluator.ask(callee, frame)
+    if not values and kind in ("call", "hands", "decorator", "new"):
+        return called_by_name(evaluator, callee, frame)
+    found: dict[tuple[str, str], Target] = {}
+    methods: list[Function] = []
+    for edge, run in _reached(evaluator, kind, expr, values, frame):
+        confidence = "exact" if run.path == evaluator.world.document else "import"
+        node = str(run.scope["id"])
+        found.setdefault((edge, node), Target(node, edge, confidence))
+        methods += [run] if isinstance(run, Function) else []
+    for target in _overriding(evaluator, methods):
+        found.setdefault((target.kind, target.node), target)
+    return list(found.values())
+
+
+def _overriding(evaluator: Evaluator, methods: Iterable[Function]) -> Iterator[Target]:
+    """Methods of subclasses that may run instead; which one does is not known."""
+    for method in methods:
+        others = [str(other.scope["id"]) for other in classes.overrides(evaluator, method)]
+        candidates = tuple(dict.fromkeys([str(method.scope["id"]), *others]))
+        if 1 < len(candidates) <= MAX_CANDIDATES:
+            for node in candidates[1:]:
+                yield Target(node, "calls", "ambiguous", 1.0 / len(candidates), candidates)
+
+
+def _reached(
+    evaluator: Evaluator, kind: str, expr: Expr, values: Iterable[Value], frame: Frame
+) -> Iterator[tuple[str, Function | Class]]:
+    """(edge kind, what runs or is made) at a call site."""
+    for value in values:
+        if kind == "iter":
+            yield from _iterating(evaluator, value)
+        elif kind == "with":
+            yield from _methods(evaluator, value, ("__enter__", "__exit__", "__aenter__", "__aexit__"))
+        elif kind != "raise" or isinstance(value, Class):
+            yield from _calling(evaluator, value)
+        if kind == "hands" and isinstance(value, Builtin):
+            yield from _called_for(evaluator, value, expr, frame)
+
+
+def _called_for(
+    evaluator: Evaluator, builtin: Builtin, call: Expr, frame: Frame
+) -> Iterator[tuple[str, Function | Class]]:
+    """What a function of the language calls of what it is given."""
+    for arg in (*call[2], *(item for _, item in call[3])):
+        for handed in evaluator.ask(arg, frame):
+            if builtin.name in CALLS_METHODS:
+                yield from _methods(evaluator, handed, CALLS_METHODS[builtin.name])
+            elif isinstance(handed, (Function, Partial)):
+                yield from _calling(evaluator, handed)
+
+
+def _calling(evaluator: Evaluator, value: Value) -> Iterator[tuple[str, Function | Class]]:
+    """(edge kind, what runs or is made) when a value is called."""
+    if isinstance(value, Function):
+        if value.scope["k"] == "function":
+            yield "calls", value
+        if value.wraps is not None:
+            yield "calls", value.wraps
+    elif isinstance(value, Class):
+        yield "instantiates", value
+        for constructor in constructors(evaluator, value):
+            yield "calls", constructor
+    elif isinstance(value, Instance):
+        yield from _methods(evaluator, value, ("__call__",))
+    elif isinstance(value, Partial):
+        yield from _calling(evaluator, value.function)
+
+
+def _methods(evaluator: Evaluator, value: Value, names: Iterable[str]) -> Iterator[tuple[str, Function]]:
+    if isinstance(value, Instance):
+        for name in names:
+            for method in classes.functions(classes.of_instance(evaluator, value, name)):
+                yield "calls", method
+
+
+def _iterating(evaluator: Evaluator, value: Value) -> Iterator[tuple[str, Function]]:
+    yield from _methods(evaluator, value, ("__iter__", "__aiter__"))
+    if isinstance(value, Instance):
+        for method in classes.functions(classes.of_instance(evaluator, value, "__iter__")):
+            inside = evaluator.world.frame(method.path, method.key, method.receiver)
+            for iterator in evaluator.returned_in(inside) if inside is not None else ():
+                yield from _methods(evaluator, iterator, ("__next__", "__anext__"))
+
+
+def called_by_name(evaluator: Evaluator, callee: Expr, frame: Frame) -> list[Target]:
+    """A callee of which nothing but its name is known: the only symbol of that name, or the few there are."""
+    if callee[0] == "a":
+        name, kinds = callee[2], frozenset({"method"})
+    elif callee[0] == "n" and not _is_bound(callee[1], frame):
+        name, kinds = callee[1], frozenset({"function"})
+    else:
+        return []
+    if name in COMMON_METHODS or (name.startswith("__") and name.endswith("__")):
+        return []
+    rows = _callables(evaluator.world.find(symbol_name(name)), family_of(frame.path), kinds)
+    nodes = tuple(dict.fromkeys(str(row["node"]) for _, row in rows))
+    if not nodes or len(nodes) > MAX_CANDIDATES:
+        return []
+    if len(nodes) == 1:
+        return [Target(nodes[0], "calls", "unique")]
+    return [Target(node, "calls", "ambiguous", 1.0 / len(nodes), nodes) for node in nodes]
+
+
+def _is_bound(name: str, frame: Frame) -> bool:
+    """Whether a name is a local one or a parameter: then no function elsewhere is meant."""
+    inside: Frame | None = frame
+    while inside is not None:
+        scope = inside.scope
+        if name in scope.get("b", ()) or name in scope.get("p", ()):
+            return True
+        inside = inside.up
+    return False
+
+
+def _callables(rows: Any, family: str, kinds: frozenset[str]) -> list[Any]:
+    return [row for row in rows if row[1]["kind"] in kinds and language_named(row[1]["language"]).family == family]

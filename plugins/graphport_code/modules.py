@@ -1,0 +1,126 @@
+"""From what an import says to the file it means, language by language."""
+
+from __future__ import annotations
+
+import posixpath
+import sys
+from collections.abc import Callable, Iterable, Iterator
+
+from graphport_code.languages import family_of
+from graphport_code.values import Module
+from graphport_code.world import World, module_name
+
+
+def places(path: str, family: str) -> list[str]:
+    """Every way to name a file as a module, longest first: its path without suffix and all tails of it.
+
+    A package's own file (``__init__``, ``index``, ``mod``) stands for its folder.
+    """
+    stem, _ = posixpath.splitext(path)
+    folder, _, last = stem.rpartition("/")
+    if last == _PACKAGE_FILE.get(family):
+        stem = folder
+    parts = stem.split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts))]
+
+
+def find_modules(world: World, importer: str, name: str, level: int) -> list[Module]:
+    """Modules an import may mean; [] if it is none of the project's."""
+    return _FINDERS[family_of(importer)](world, importer, name, level)
+
+
+_PACKAGE_FILE = {"python": "__init__", "js": "index", "rust": "mod"}
+
+
+def module_at(world: World, family: str, place: str) -> Module | None:
+    """The module whose file, relative to the indexed folder, is exactly there."""
+    for path, _ in world.find(module_name(family, place)):
+        if places(path, family)[0] == place:
+            return Module(place, path)
+    return None
+
+
+def module_below(world: World, module: Module, text: str) -> Module | None:
+    """The file or package ``text`` inside a module."""
+    if world.family not in ("python", "rust"):
+        return None
+    return module_at(world, world.family, f"{module.place}/{text}" if module.place else text)
+
+
+def python_modules(world: World, importer: str, name: str, level: int) -> list[Module]:
+    """Modules that ``import name`` (or ``from ..name``) in a file may mean; [] if it is not in the project."""
+    if level:
+        folder = posixpath.dirname(importer)
+        for _ in range(level - 1):
+            folder = posixpath.dirname(folder)
+        place = "/".join(part for part in (folder, *name.split(".")) if part)
+        return [module_at(world, "python", place) or Module(place, None)]
+    tail = name.replace(".", "/")
+    roots: dict[str, Module] = {}
+    for root, module in _roots(world, tail):
+        roots.setdefault(root, module)
+    if not roots:
+        return _inside_indexed_package(world, tail) or _namespace(world, importer, tail)
+    home = posixpath.dirname(importer)
+    above = [root for root in roots if _is_above(root, home)]
+    top = tail.partition("/")[0]
+    if above:
+        nearest = max(above, key=len)
+        if not _in_package(world, nearest) or (top not in sys.stdlib_module_names and len(roots) == 1):
+            return [roots[nearest]]
+    if top in sys.stdlib_module_names:
+        return []
+    outside = [root for root in roots if not _in_package(world, root)]
+    return [roots[root] for root in _closest(outside, home)]
+
+
+def _roots(world: World, tail: str) -> Iterator[tuple[str, Module]]:
+    """Folders that hold a module of that name, and the module."""
+    for path, _ in world.find(module_name("python", tail)):
+        place = places(path, "python")[0]
+        yield place[: len(place) - len(tail)].rstrip("/"), Module(place, path)
+
+
+def _inside_indexed_package(world: World, tail: str) -> list[Module]:
+    """``package.part`` where the package's own folder was indexed, so that its name is in no path."""
+    _, _, rest = tail.partition("/")
+    if not rest or not world.find(module_name("python", "")):
+        return []
+    found = module_at(world, "python", rest)
+    return [found] if found else []
+
+
+def _namespace(world: World, importer: str, tail: str) -> list[Module]:
+    """A folder without ``__init__``, beside the importer or above it."""
+    home = posixpath.dirname(importer)
+    while True:
+        place = f"{home}/{tail}" if home else tail
+        if world.find(f"folder:python:{place}"):
+            return [Module(place, None)]
+        if not home:
+            return []
+        home = posixpath.dirname(home)
+
+
+def _in_package(world: World, folder: str) -> bool:
+    """Whether a folder is a package, so that what is in it is not imported by its bare name."""
+    found = module_at(world, "python", folder) if folder else None
+    return found is not None and found.path is not None and posixpath.basename(found.path).startswith("__init__.")
+
+
+def _is_above(root: str, folder: str) -> bool:
+    return root == "" or folder == root or folder.startswith(f"{root}/")
+
+
+def _closest(roots: Iterable[str], home: str) -> list[str]:
+    """The roots that share most of their path with ``home``; several if that does not tell them apart."""
+    ranked = sorted(roots, key=lambda root: (-len(posixpath.commonprefix([root + "/", home + "/"])), root))
+    if not ranked:
+        return []
+    best = len(posixpath.commonprefix([ranked[0] + "/", home + "/"]))
+    return [root for root in ranked if len(posixpath.commonprefix([root + "/", home + "/"])) == best]
+
+
+_FINDERS: dict[str, Callable[[World, str, str, int], list[Module]]] = {
+    "python": python_modules,
+}

@@ -1,0 +1,125 @@
+"""Everything that resolving one document may know: its own definitions, and others' through ``lookup``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graphport.builders import Definition, Lookup
+
+from graphport_code.languages import family_of
+from graphport_code.unit import MODULE, join
+from graphport_code.values import Class, Frame, Instance, Value
+
+Rows = Sequence[tuple[str, Mapping[str, Any]]]
+
+
+class World:
+    """Definitions by name, each looked up once; scopes and frames of any document."""
+
+    def __init__(self, document: str, own: Sequence[Definition], lookup: Lookup) -> None:
+        self.document = document
+        self.family = family_of(document)
+        self._lookup = lookup
+        self._own: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+        for definition in own:
+            self._own.setdefault(definition.name, []).append((document, definition.data))
+        self._found: dict[str, Rows] = {}
+        self._frames: dict[tuple[Any, ...], Frame] = {}
+
+    def find(self, name: str) -> Rows:
+        """Definitions of that name in all documents, by path; this document's as they were extracted."""
+        found = self._found.get(name)
+        if found is None:
+            others = [row for row in self._lookup(name) if row[0] != self.document]
+            own = self._own.get(name, [])
+            found = sorted([*others, *own], key=lambda row: row[0]) if others and own else (others or own)
+            self._found[name] = found
+        return found
+
+    def own(self, name: str) -> Rows:
+        """This document's definitions of that name; nothing is looked up."""
+        return self._own.get(name, ())
+
+    def scope(self, path: str, key: str) -> Mapping[str, Any] | None:
+        name = scope_name(path, key)
+        rows = self.own(name) if path == self.document else self.find(name)
+        return rows[0][1] if rows else None
+
+    def space_of(self, path: str) -> str:
+        """Whose names the top level of a file adds to: its own, or its package's."""
+        scope = self.scope(path, MODULE)
+        return str(scope["space"]) if scope is not None and "space" in scope else path
+
+    def bindings(self, space: str, scope: str, name: str, family: str) -> Rows:
+        """Bindings of a name in a module or class; ``space`` as in `graphport_code.unit.Unit`."""
+        wanted = binding_name(family, space, join(scope, name))
+        if space == self.document:
+            return self.own(wanted)
+        return self.find(wanted)
+
+    def frame(self, path: str, key: str, receiver: Value | None = None) -> Frame | None:
+        """The scope as any caller may see it; None if it is not there (any more)."""
+        known = (path, key, receiver.identity if receiver is not None else None)
+        found = self._frames.get(known)
+        if found is None:
+            scope = self.scope(path, key)
+            if scope is None:
+                return None
+            above = scope.get("up")
+            up = self.frame(path, above) if above is not None and key != MODULE else None
+            found = self._frames[known] = Frame(path, key, scope, up, receiver=receiver)
+        return found
+
+    def enclosing_class(self, frame: Frame) -> Class | None:
+        """The class whose method a frame is in, also from functions nested in the method."""
+        inside: Frame | None = frame
+        while inside is not None:
+            key = inside.scope.get("cls")
+            if key is not None:
+                scope = self.scope(inside.path, key)
+                return Class(inside.path, key, scope) if scope else None
+            inside = inside.up
+        return None
+
+    def receiver_of(self, frame: Frame) -> Value | None:
+        """What the first parameter of a method stands for."""
+        if frame.receiver is not None:
+            return frame.receiver
+        of = self.enclosing_class(frame)
+        if of is None:
+            return None
+        return of if "class" in frame.scope.get("fl", ()) else Instance(of)
+
+
+def scope_name(path: str, key: str) -> str:
+    return f"scope:{path}::{key}"
+
+
+def binding_name(family: str, space: str, qualified: str) -> str:
+    return f"binding:{family}:{space}::{qualified}"
+
+
+def module_name(family: str, place: str) -> str:
+    return f"module:{family}:{place}"
+
+
+def call_name(family: str, called: str) -> str:
+    return f"call:{family}:{called}"
+
+
+def passed_name(family: str, handed: str) -> str:
+    return f"passed:{family}:{handed}"
+
+
+def subclass_name(family: str, base: str) -> str:
+    return f"subclass:{family}:{base}"
+
+
+def member_name(family: str, type_name: str, member: str) -> str:
+    return f"member:{family}:{type_name}.{member}"
+
+
+def symbol_name(name: str) -> str:
+    """The name under which every builder finds symbols; the same in prose."""
+    return f"symbol:{name}"
