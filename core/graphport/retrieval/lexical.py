@@ -17,14 +17,16 @@ FORMAT = 1
 """Raised when fields or analysis change: an index of another format is rebuilt."""
 _WRITER_HEAP = 64_000_000
 _MAX_TOKEN = 200
-_IDENTIFIER = re.compile(r"[A-Za-z0-9]*_[A-Za-z0-9_]*|[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+")
+_IDENTIFIER = re.compile(
+    r"\b(?:[A-Za-z0-9]*_[A-Za-z0-9_]*|[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+)"
+)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # The words a question is made of. As terms they rank nothing and cost most of a query's time; a query
 # of nothing else keeps them.
 _STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it "
     "its itself me my no nor not of on or our she so some such than that the their them then there these they this "
-    "those to too was we were what when where which while who whom whose why will with would you your s t".split()  # noqa: SIM905 - a list of 90 strings is no better to read
+    "those to too was we were what when where which while who whom whose why will with would you your s t".split()
 )
 
 
