@@ -1,0 +1,82 @@
+"""A database for each test, on servers that a session starts once.
+
+On a laptop a server that cannot be had is a loud skip, with ``CI`` set it is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+from postgres_servers import NoServer, Server, shared, start_newest, start_old
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+TEMPLATE = "gp_test_template"
+_numbers = count(1)
+
+
+def _session_folder(config: pytest.Config, name: str) -> Path:
+    """Below the temporary folder and not pytest's, which the server's system user may not enter."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    return Path(tempfile.gettempdir()) / f"graphport-postgres-{run[:12]}-{name}"
+
+
+@pytest.fixture(scope="session")
+def servers(pytestconfig: pytest.Config) -> Iterator[Callable[[str], str]]:
+    """Gives the dsn of the superuser of the server called ``newest`` or ``old``."""
+    starts: dict[str, Callable[[Path], Server]] = {"newest": start_newest, "old": start_old}
+    running: dict[str, str] = {}
+    with ExitStack() as stack:
+
+        def server(name: str) -> str:
+            if name not in running:
+                try:
+                    running[name] = stack.enter_context(shared(_session_folder(pytestconfig, name), starts[name]))
+                except NoServer as error:
+                    if "CI" in os.environ:
+                        raise
+                    pytest.skip(f"NO POSTGRESQL SERVER: {error}")
+                _make_template(running[name])
+            return running[name]
+
+        yield server
+
+
+def _make_template(dsn: str) -> None:
+    # A collation that is not by code point, so that a missing COLLATE "C" shows.
+    with psycopg.connect(dsn, autocommit=True) as admin:
+        admin.execute("SELECT pg_advisory_lock(1)")
+        if admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", (TEMPLATE,)).fetchone() is None:
+            admin.execute(
+                f"CREATE DATABASE {TEMPLATE} TEMPLATE template0 ENCODING 'UTF8'"
+                " LOCALE_PROVIDER icu ICU_LOCALE 'en-US' LOCALE 'C.UTF-8'"
+            )
+            with psycopg.connect(make_conninfo(dsn, dbname=TEMPLATE), autocommit=True) as fresh:
+                fresh.execute("CREATE EXTENSION IF NOT EXISTS age")
+
+
+@pytest.fixture
+def new_database(servers: Callable[[str], str]) -> Iterator[Callable[[str], str]]:
+    """Makes an empty database with AGE on the named server; gives its superuser's dsn."""
+    with ExitStack() as stack:
+
+        def database(server: str) -> str:
+            dsn = servers(server)
+            name = f"gp_test_{os.getpid()}_{next(_numbers)}"
+            admin = stack.enter_context(psycopg.connect(dsn, autocommit=True))
+            admin.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
+                    sql.Identifier(name), sql.Identifier(TEMPLATE)
+                )
+            )
+            stack.callback(admin.execute, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+            return make_conninfo(dsn, dbname=name)
+
+        yield database

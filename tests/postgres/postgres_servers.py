@@ -1,0 +1,186 @@
+"""PostgreSQL servers for tests: one a pytest session and version, shared by its workers.
+
+The newest AGE comes from the first of: ``GRAPHPORT_PG_DSN``; Docker through testcontainers, where an engine
+answers (image ``apache/age``, or ``GRAPHPORT_AGE_IMAGE``); ``scripts/postgres-age.sh``. AGE 1.5, Debian
+stable's, comes from ``GRAPHPORT_PG_DSN_OLD`` or the script.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import socket
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "postgres-age.sh"
+IMAGE = "apache/age"
+
+
+class NoServer(Exception):
+    """This way of getting a server is not open here; why."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server: its superuser's dsn, and what stops it."""
+
+    dsn: str
+    stop: Callable[[], None] = field(compare=False, default=lambda: None)
+
+
+@dataclass(frozen=True)
+class ScriptServer:
+    """A server of ``scripts/postgres-age.sh`` in a folder of its own."""
+
+    suite: str
+    folder: Path
+    port: int
+
+    def run(self, command: str) -> str:
+        env = os.environ | {
+            "GRAPHPORT_PG_SUITE": self.suite,
+            "GRAPHPORT_PG_HOME": str(self.folder),
+            "GRAPHPORT_PG_PORT": str(self.port),
+        }
+        done = subprocess.run([str(SCRIPT), command], env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            raise NoServer(f"scripts/postgres-age.sh {command} failed: {done.stderr.strip()[-500:]}")
+        return done.stdout.strip()
+
+    def postmaster(self) -> int:
+        """Process id of the server itself, which a test may kill."""
+        return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+
+    def remove(self) -> None:
+        with suppress(NoServer):
+            self.run("stop")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start_newest(folder: Path) -> Server:
+    """The server with the newest AGE, from the first way that is open."""
+    given = os.environ.get("GRAPHPORT_PG_DSN")
+    if given:
+        return Server(given)
+    try:
+        return _from_docker()
+    except NoServer:
+        return start_from_script("forky", folder)
+
+
+def start_old(folder: Path) -> Server:
+    given = os.environ.get("GRAPHPORT_PG_DSN_OLD")
+    return Server(given) if given else start_from_script("trixie", folder)
+
+
+def start_from_script(suite: str, folder: Path) -> Server:
+    server = ScriptServer(suite, folder, free_port())
+    return Server(server.run("start"), server.remove)
+
+
+def _from_docker() -> Server:
+    if "DOCKER_HOST" not in os.environ and not Path("/var/run/docker.sock").exists():
+        raise NoServer("no Docker engine answers")
+    try:
+        import docker
+        from docker.errors import DockerException
+        from testcontainers.core.container import DockerContainer
+    except ImportError as error:
+        raise NoServer(f"{error}; pip install testcontainers") from error
+    try:
+        docker.from_env(timeout=5).ping()
+    except (DockerException, OSError) as error:
+        raise NoServer(f"no Docker engine answers: {error}") from error
+    image = os.environ.get("GRAPHPORT_AGE_IMAGE")
+    container = DockerContainer(image or IMAGE).with_exposed_ports(5432).with_env("POSTGRES_PASSWORD", "in a test")
+    try:
+        container.start()
+    except DockerException as error:
+        if image:
+            raise
+        warnings.warn(f"Docker answers, but has no {IMAGE}: {error}", stacklevel=2)
+        raise NoServer(f"no image {IMAGE}") from error
+    host, port = container.get_container_host_ip(), container.get_exposed_port(5432)
+    dsn = f"host={host} port={port} user=postgres password='in a test' dbname=postgres"
+    try:
+        _wait_for(dsn)
+    except BaseException:
+        container.stop()
+        raise
+    return Server(dsn, container.stop)
+
+
+def _wait_for(dsn: str) -> None:
+    import time
+
+    import psycopg
+
+    for patience in range(120, -1, -1):
+        try:
+            psycopg.connect(dsn, connect_timeout=2).close()
+        except psycopg.OperationalError:
+            if not patience:
+                raise
+            time.sleep(0.5)
+        else:
+            return
+
+
+@contextmanager
+def shared(folder: Path, start: Callable[[Path], Server]) -> Iterator[str]:
+    """The dsn of a server that all workers of a session use; the first starts it and the last one stops it."""
+    users = folder / "users"
+    users.mkdir(parents=True, exist_ok=True)
+    mine, kept = users / str(os.getpid()), folder / "dsn"
+    server: Server | None = None
+    with _locked(folder):
+        if not kept.exists():
+            server = start(folder / "server")
+            kept.write_text(server.dsn)
+        dsn = kept.read_text()
+        mine.touch()
+    try:
+        yield dsn
+    finally:
+        if server is None:
+            mine.unlink()
+        else:  # who started it knows how to stop it, and waits for the others to end
+            _wait_for_others(users, mine)
+            server.stop()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_for_others(users: Path, mine: Path) -> None:
+    import time
+
+    for _ in range(600):
+        if not any(_alive(int(user.name)) for user in users.iterdir() if user != mine):
+            return
+        time.sleep(0.5)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with (folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
