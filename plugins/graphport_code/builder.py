@@ -12,7 +12,7 @@ from graphport.builders import Definition, Document, Extraction, Links, Lookup
 from graphport_code import entries
 from graphport_code.languages import Language, language_of
 from graphport_code.link import link_unit
-from graphport_code.modules import places
+from graphport_code.modules import module_definitions
 from graphport_code.reading import read_unit
 from graphport_code.source import Source
 from graphport_code.symbols import Symbol, file_node
@@ -21,7 +21,6 @@ from graphport_code.world import (
     binding_name,
     call_name,
     member_name,
-    module_name,
     passed_name,
     scope_name,
     subclass_name,
@@ -74,12 +73,18 @@ class CodeBuilder:
 
 def imported_names(unit: Unit) -> list[str]:
     """What the file's top level imports, as it is called where it comes from."""
-    names: dict[str, None] = {}
-    for scope, expr, _ in unit.imports:
-        if scope == MODULE:
-            parts = [expr[1], expr[3]] if expr[0] == "p" else [expr[1]]
-            names["." * expr[2] + ".".join(part for part in parts if part)] = None
-    return list(names)
+    names = [_spelled(expr, unit.family) for scope, expr, _ in unit.imports if scope == MODULE]
+    return list(dict.fromkeys(names))
+
+
+def _spelled(expr: Any, family: str) -> str:
+    if expr[0] == "m":
+        return "." * expr[2] + str(expr[1])
+    if expr[0] == "a":
+        return f"{_spelled(expr[1], family)}.{expr[2]}"
+    module = "." * expr[2] + str(expr[1])
+    between = "#" if family == "js" else "" if module.endswith(".") else "."
+    return f"{module}{between}{expr[3]}"
 
 
 def _data(
@@ -120,9 +125,7 @@ def _definitions(unit: Unit, language: Language) -> Iterator[Definition]:
                 "key": symbol.key,
             },
         )
-    for place in places(unit.path, family):
-        yield Definition(module_name(family, place), {})
-    yield from _folders(unit)
+    yield from module_definitions(unit)
     for key, scope in unit.scopes.items():
         yield Definition(scope_name(unit.path, key), scope)
     for name, row in unit.names.items():
@@ -140,13 +143,6 @@ def _definitions(unit: Unit, language: Language) -> Iterator[Definition]:
     for base, classes in below.items():
         if base:
             yield Definition(subclass_name(family, base), {"classes": classes})
-
-
-def _folders(unit: Unit) -> Iterator[Definition]:
-    folder = unit.path.rpartition("/")[0]
-    while folder:
-        yield Definition(f"folder:{unit.family}:{folder}", {})
-        folder = folder.rpartition("/")[0]
 
 
 def last_name(expr: Any) -> str:

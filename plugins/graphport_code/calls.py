@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from graphport_code import classes
+from graphport_code.common_names import COMMON_METHODS
 from graphport_code.evaluate import Evaluator
 from graphport_code.ir import Expr
 from graphport_code.languages import family_of, language_named
 from graphport_code.parameters import constructors
-from graphport_code.python_expressions import CALLS_METHODS, COMMON_METHODS
-from graphport_code.values import Builtin, Class, Frame, Function, Instance, Partial, Value
+from graphport_code.python_expressions import CALLS_METHODS
+from graphport_code.symbols import CALLABLE_KINDS
+from graphport_code.values import Builtin, Class, Frame, Function, Instance, Outside, Partial, Value
 from graphport_code.world import symbol_name
 
+METHOD_KINDS = frozenset({"method"})
+FUNCTION_KINDS = frozenset({"function"})
+TYPED = frozenset({"rust", "go", "java"})
+"""Families whose every value has a written or inferred type."""
 MAX_CANDIDATES = 5
 """Of a name that more symbols share no edge is made at all."""
 
@@ -32,13 +38,15 @@ class Target:
 
 def called(evaluator: Evaluator, kind: str, expr: Expr, frame: Frame) -> list[Target]:
     """The targets of one call site; ``kind`` as in `graphport_code.unit.Unit.call`."""
+    kind, _, size = kind.partition(":")
     callee = expr[1] if kind == "hands" else expr
     values = evaluator.ask(callee, frame)
     if not values and kind in ("call", "hands", "decorator", "new"):
         return called_by_name(evaluator, callee, frame)
     found: dict[tuple[str, str], Target] = {}
     methods: list[Function] = []
-    for edge, run in _reached(evaluator, kind, expr, values, frame):
+    reached = list(_reached(evaluator, kind, expr, values, frame))
+    for edge, run in _overloads(reached, int(size)) if size else reached:
         confidence = "exact" if run.path == evaluator.world.document else "import"
         node = str(run.scope["id"])
         found.setdefault((edge, node), Target(node, edge, confidence))
@@ -46,6 +54,16 @@ def called(evaluator: Evaluator, kind: str, expr: Expr, frame: Frame) -> list[Ta
     for target in _overriding(evaluator, methods):
         found.setdefault((target.kind, target.node), target)
     return list(found.values())
+
+
+def _overloads(reached: list[tuple[str, Function | Class]], size: int) -> list[tuple[str, Function | Class]]:
+    """Of methods that share a name, those that take so many arguments; all of them if none does."""
+    fitting = [
+        (edge, run)
+        for edge, run in reached
+        if isinstance(run, Class) or len(run.scope["p"]) == size or ("va" in run.scope and len(run.scope["p"]) <= size)
+    ]
+    return fitting if any(isinstance(run, Function) for _, run in fitting) else reached
 
 
 def _overriding(evaluator: Evaluator, methods: Iterable[Function]) -> Iterator[Target]:
@@ -120,21 +138,29 @@ def _iterating(evaluator: Evaluator, value: Value) -> Iterator[tuple[str, Functi
 
 def called_by_name(evaluator: Evaluator, callee: Expr, frame: Frame) -> list[Target]:
     """A callee of which nothing but its name is known: the only symbol of that name, or the few there are."""
+    family = family_of(frame.path)
     if callee[0] == "a":
-        name, kinds = callee[2], frozenset({"method"})
+        name, kinds = callee[2], METHOD_KINDS
+        if family in TYPED and any(not isinstance(value, Outside) for value in evaluator.ask(callee[1], frame)):
+            return []  # the type is known, and the method is not one that was written for it
     elif callee[0] == "n" and not _is_bound(callee[1], frame):
-        name, kinds = callee[1], frozenset({"function"})
+        name, kinds = callee[1], FUNCTION_KINDS
     else:
         return []
-    if name in COMMON_METHODS or (name.startswith("__") and name.endswith("__")):
+    if name in COMMON_METHODS.get(family, ()) or (name.startswith("__") and name.endswith("__")):
         return []
-    rows = _callables(evaluator.world.find(symbol_name(name)), family_of(frame.path), kinds)
-    nodes = tuple(dict.fromkeys(str(row["node"]) for _, row in rows))
+    rows = evaluator.world.find(symbol_name(name))
+    wanted = CALLABLE_KINDS if family not in COMMON_METHODS else kinds
+    nodes = tuple(dict.fromkeys(str(row["node"]) for _, row in rows if _fits(row, family, wanted)))
     if not nodes or len(nodes) > MAX_CANDIDATES:
         return []
     if len(nodes) == 1:
         return [Target(nodes[0], "calls", "unique")]
     return [Target(node, "calls", "ambiguous", 1.0 / len(nodes), nodes) for node in nodes]
+
+
+def _fits(row: Mapping[str, Any], family: str, kinds: frozenset[str]) -> bool:
+    return row["kind"] in kinds and language_named(row["language"]).family == family
 
 
 def _is_bound(name: str, frame: Frame) -> bool:
@@ -146,7 +172,3 @@ def _is_bound(name: str, frame: Frame) -> bool:
             return True
         inside = inside.up
     return False
-
-
-def _callables(rows: Any, family: str, kinds: frozenset[str]) -> list[Any]:
-    return [row for row in rows if row[1]["kind"] in kinds and language_named(row[1]["language"]).family == family]

@@ -161,7 +161,7 @@ def _read(evaluator: Evaluator, value: Value) -> Values:
 
 
 def _bound(evaluator: Evaluator, value: Value, receiver: Value | None) -> Value:
-    if not isinstance(value, Function) or receiver is None or "cls" not in value.scope:
+    if not isinstance(value, Function) or receiver is None or not value.scope.keys() & {"cls", "self"}:
         return value
     flags = value.scope.get("fl", ())
     if "static" in flags:

@@ -163,6 +163,11 @@ def iterated(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     return _iterate(evaluator, evaluator.values(expr[1], frame))
 
 
+def elements(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
+    """What a container holds, under any key; also of a mapping."""
+    return _iterate_contents(evaluator, [Thunk(expr[1], frame)])
+
+
 def _iterate(evaluator: Evaluator, values: Iterable[Value]) -> Values:
     found: list[Value] = []
     for value in values:
@@ -234,7 +239,14 @@ def entered(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
 
 _SAME = frozenset({"iter", "list", "tuple", "set", "frozenset", "sorted", "reversed", "dict", "copy", "deepcopy"})
 _ONE_OF = frozenset({"next", "min", "max"})
-_TAKES_OUT = frozenset({"get", "pop", "setdefault", "popleft", "__getitem__", "popitem"})
+_TAKES_OUT = frozenset(
+    "get pop setdefault popleft __getitem__ popitem first last next shift at find remove poll peek getOrDefault "
+    "orElse orElseThrow findFirst findAny join get_mut first_mut last_mut pop_front pop_back swap_remove".split()
+)
+_STAYS = frozenset(
+    "copy stream filter iter iter_mut into_iter drain cloned copied rev skip take slice concat reverse sorted limit "
+    "as_slice to_vec collect clone as_ref as_mut subList reversed toList".split()
+)
 
 
 def builtin_result(evaluator: Evaluator, callee: Builtin, call: Expr, frame: Frame) -> Values:
@@ -297,7 +309,7 @@ def _container_method(evaluator: Evaluator, text: str, base: Container, args: li
         return (Container(((None, _given(_iterate_contents(evaluator, [base]))),)),)
     if text == "items":
         return (_tuples([(OUTSIDE,), _iterate_contents(evaluator, [base])]),)
-    return (base,) if text == "copy" else (OUTSIDE,)
+    return (base,) if text in _STAYS else (OUTSIDE,)
 
 
 def _tuples(columns: list[Values]) -> Container:
@@ -318,10 +330,13 @@ def _given(values: Values) -> Thunk:
 
 _ELEMENT_FIRST = frozenset(
     "list List set Set frozenset FrozenSet tuple Tuple Sequence MutableSequence Iterable Iterator Collection deque "
-    "AsyncIterator AsyncIterable Generator AsyncGenerator AbstractSet KeysView ValuesView Array Vec slice".split()
+    "AsyncIterator AsyncIterable Generator AsyncGenerator AbstractSet KeysView ValuesView Array ReadonlyArray slice "
+    "Vec VecDeque HashSet BTreeSet BinaryHeap ArrayList LinkedList Queue Deque TreeSet Stream Optional Supplier "
+    "CompletableFuture Future".split()
 )
 _ELEMENT_LAST = frozenset(
-    "dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict Map HashMap BTreeMap Record".split()
+    "dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict Map ReadonlyMap HashMap BTreeMap TreeMap "
+    "LinkedHashMap ConcurrentHashMap IndexMap Record".split()
 )
 _TRANSPARENT = frozenset(
     "Optional Union Annotated Final ClassVar Awaitable Coroutine Promise Required NotRequired ReadOnly Self".split()

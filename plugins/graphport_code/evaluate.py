@@ -8,12 +8,12 @@ answer depends on itself it is cut, and an answer that was cut is not remembered
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from graphport_code import classes, containers, parameters
+from graphport_code.common_names import BUILTINS
 from graphport_code.ir import Expr
 from graphport_code.languages import family_of
 from graphport_code.modules import find_modules, module_below
@@ -45,7 +45,6 @@ MAX_CALLS = 6
 """Calls inside calls whose arguments are followed."""
 MAX_VALUES = 32
 """Something that may be more things than this is a registry, not a call."""
-_BUILTIN_NAMES = {"python": frozenset(dir(builtins))}
 _NEVER = 10**9
 
 Values = tuple[Value, ...]
@@ -132,15 +131,35 @@ class Evaluator:
             found: Values | None = None
             if kind in ("function", "lambda"):
                 found = self._local(text, versions, inside)
-            elif kind != "class" or inside is frame or family_of(frame.path) != "python":
+            elif kind != "class" or inside is frame or self.world.family != "python":
                 found = self.binding(inside.path, inside.key, text, versions if inside is frame else None)
+                if found is None and kind == "class" and self.world.family == "java":
+                    inherited = classes.of_instance(self, Instance(Class(inside.path, inside.key, inside.scope)), text)
+                    found = tuple(value for value in inherited if not isinstance(value, Outside)) or None
             if found is not None:
                 return found
             versions = None
             inside = inside.up
-        if text in _BUILTIN_NAMES.get(family_of(frame.path), ()):
+        if text in BUILTINS.get(family_of(frame.path), ()):
             return (Builtin(text),)
         return ()
+
+    def _outer_name(self, expr: Expr, frame: Frame) -> Values:
+        """A name as a member of the classes around, from the inside out, then of the file; no local variable."""
+        text = expr[1]
+        outside: Values = ()
+        inside: Frame | None = frame
+        while inside is not None:
+            if inside.scope["k"] == "class":
+                of = Class(inside.path, inside.key, inside.scope)
+                found = classes.of_instance(self, Instance(of), text)
+                if any(not isinstance(value, Outside) for value in found):
+                    return found
+                outside = outside or found
+            elif inside.scope["k"] == "module":
+                return self.binding(inside.path, inside.key, text) or outside
+            inside = inside.up
+        return outside
 
     def _local(self, text: str, versions: Sequence[int] | None, frame: Frame) -> Values | None:
         bound = frame.scope["b"].get(text)
@@ -343,6 +362,10 @@ class Evaluator:
             inside = inside.up
         return ()
 
+    def _super(self, expr: Expr, frame: Frame) -> Values:
+        of = self.world.enclosing_class(frame)
+        return (Super(of, (self._self(expr, frame) or (None,))[0]),) if of is not None else ()
+
     def _constant(self, expr: Expr, frame: Frame) -> Values:
         return (Constant(expr[1]),)
 
@@ -360,6 +383,7 @@ class Evaluator:
 
 _OPERATIONS: dict[str, Callable[[Evaluator, Expr, Frame], Values]] = {
     "n": Evaluator._name,
+    "o": Evaluator._outer_name,
     "a": Evaluator._attribute,
     "c": Evaluator._call,
     "f": Evaluator._definition,
@@ -372,6 +396,7 @@ _OPERATIONS: dict[str, Callable[[Evaluator, Expr, Frame], Values]] = {
     "@": Evaluator._elsewhere,
     "self": Evaluator._self,
     "k": Evaluator._constant,
+    "super": Evaluator._super,
     "T": Evaluator._typed,
     "sa": Evaluator._overlaid,
     "s": containers.element,
@@ -379,6 +404,7 @@ _OPERATIONS: dict[str, Callable[[Evaluator, Expr, Frame], Values]] = {
     "t": containers.sequence,
     "d": containers.mapping,
     "i": containers.iterated,
+    "elem": containers.elements,
     "e": containers.entered,
     "up": containers.updated,
     "mg": containers.merged,

@@ -4,6 +4,7 @@ An expression is a JSON list, its operation first:
 
 ==================================  =====================================================================
 ``["n", name]``                     a name; ``["n", name, [i, ...]]``: those of its bindings that reach it
+``["o", name]``                     a member of the classes around, or of the file; never a local name
 ``["a", base, attr]``               an attribute, member or path segment
 ``["c", callee, args, kwargs]``     a call's result; args may hold ``["*", e]``, kwargs are ``[name, e]``
 ``["s", base, key]``                an element by key
@@ -13,6 +14,7 @@ An expression is a JSON list, its operation first:
 ``["k", constant]``                 a string, integer, boolean or null
 ``["u", [e, ...]]``                 one of several
 ``["i", e]``                        an element of an iteration over e
+``["elem", e]``                     anything in the container e
 ``["e", e]``                        what a ``with`` over e binds
 ``["f", key]``                      the function or class of that scope in this file
 ``["d1", e, decorator]``            e as its decorator leaves it
@@ -25,6 +27,7 @@ An expression is a JSON list, its operation first:
 ``["pm", name]``                    the parameter of that name, before it is bound anew
 ``["@", key, e]``                   e as the scope of that key sees it
 ``["self"]``                        the object a method was called on
+``["super"]``                       that object as the classes above its method's see it
 ``["x"]``                           something that is certainly not from the project: a literal, a sum
 ``["?"]``                           unknown
 ==================================  =====================================================================

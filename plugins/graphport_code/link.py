@@ -9,10 +9,11 @@ from graphport.builders import Extraction, Fact, Links, Lookup, NodeFact
 
 from graphport_code.calls import called
 from graphport_code.evaluate import Evaluator
+from graphport_code.modules import package_files
 from graphport_code.symbols import Symbol, file_node
 from graphport_code.unit import MODULE
 from graphport_code.uses import used
-from graphport_code.values import Class, Function, Module
+from graphport_code.values import Class, Function, Module, Value
 from graphport_code.world import World
 
 CONFIDENCES = ("exact", "import", "unique", "ambiguous")
@@ -113,18 +114,20 @@ def _imports(evaluator: Evaluator, document: str, data: Any, facts: _Facts) -> N
         if frame is None:
             continue
         for value in evaluator.ask(expr, frame):
-            node = _imported_node(value)
-            if node is not None and node != file_node(document):
-                props = {"confidence": "import", "line": line}
-                facts.add(frame.scope["id"], "imports", node, entry or first, 1.0, props)
+            for node in _imported_nodes(evaluator.world, value):
+                if node != file_node(document):
+                    props = {"confidence": "import", "line": line}
+                    facts.add(frame.scope["id"], "imports", node, entry or first, 1.0, props)
 
 
-def _imported_node(value: Any) -> str | None:
+def _imported_nodes(world: World, value: Value) -> list[str]:
+    """A symbol, a file, or the files of a package."""
     if isinstance(value, Module):
-        return file_node(value.path) if value.path is not None else None
-    if isinstance(value, (Function, Class)) and value.scope["k"] in ("function", "class"):
-        return str(value.scope["id"])
-    return None
+        files = [value.path] if value.path is not None else package_files(world, value)
+        return [file_node(path) for path in files]
+    if isinstance(value, (Function, Class)) and value.scope["k"] != "lambda":
+        return [str(value.scope["id"])]
+    return []
 
 
 def _bases(evaluator: Evaluator, document: str, data: Any, facts: _Facts) -> None:

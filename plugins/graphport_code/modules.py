@@ -6,7 +6,10 @@ import posixpath
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
+from graphport.builders import Definition
+
 from graphport_code.languages import family_of
+from graphport_code.unit import Unit
 from graphport_code.values import Module
 from graphport_code.world import World, module_name
 
@@ -18,15 +21,32 @@ def places(path: str, family: str) -> list[str]:
     """
     stem, _ = posixpath.splitext(path)
     folder, _, last = stem.rpartition("/")
+    if family == "go":
+        stem = folder
     if last == _PACKAGE_FILE.get(family):
         stem = folder
     parts = stem.split("/")
     return ["/".join(parts[start:]) for start in range(len(parts))]
 
 
+def module_definitions(unit: Unit) -> Iterator[Definition]:
+    """The names under which a file's module is found."""
+    if unit.family == "java":
+        yield Definition(module_name("java", unit.space), {"space": unit.space})
+        return
+    data = {"space": unit.space} if unit.space != unit.path else {}
+    for place in places(unit.path, unit.family):
+        yield Definition(module_name(unit.family, place), data)
+    folder = posixpath.dirname(unit.path)
+    while folder and unit.family == "python":
+        yield Definition(f"folder:python:{folder}", {})
+        folder = posixpath.dirname(folder)
+
+
 def find_modules(world: World, importer: str, name: str, level: int) -> list[Module]:
     """Modules an import may mean; [] if it is none of the project's."""
-    return _FINDERS[family_of(importer)](world, importer, name, level)
+    finder = _FINDERS.get(family_of(importer))
+    return finder(world, importer, name, level) if finder else []
 
 
 _PACKAGE_FILE = {"python": "__init__", "js": "index", "rust": "mod"}
@@ -38,6 +58,12 @@ def module_at(world: World, family: str, place: str) -> Module | None:
         if places(path, family)[0] == place:
             return Module(place, path)
     return None
+
+
+def package_files(world: World, package: Module) -> list[str]:
+    """The files whose names a package holds."""
+    rows = world.find(module_name(world.family, package.place)) if package.space else ()
+    return [path for path, data in rows if data.get("space") == package.space]
 
 
 def module_below(world: World, module: Module, text: str) -> Module | None:
@@ -121,6 +147,60 @@ def _closest(roots: Iterable[str], home: str) -> list[str]:
     return [root for root in ranked if len(posixpath.commonprefix([root + "/", home + "/"])) == best]
 
 
+_SUFFIXES = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".json")
+_ALIASES = ("@/", "~/", "#/", "$lib/")
+
+
+def ecma_modules(world: World, importer: str, name: str, _level: int) -> list[Module]:
+    """``./x`` beside the importer; ``@/x``, as build tools have it, wherever exactly one file ends so."""
+    if name.startswith("."):
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(importer), name))
+        found = _ecma_module(world, place)
+        return [found] if found else []
+    alias = next((alias for alias in _ALIASES if name.startswith(alias)), None)
+    if alias is None:
+        return []
+    rows = world.find(module_name("js", name.removeprefix(alias)))
+    return [Module(places(path, "js")[0], path) for path, _ in rows]
+
+
+def _ecma_module(world: World, place: str) -> Module | None:
+    """A module may be imported by the name of what it is compiled to, and a folder by its ``index``."""
+    stem, suffix = posixpath.splitext(place)
+    for tried in (place, stem) if suffix in _SUFFIXES else (place,):
+        folder, _, last = tried.rpartition("/")
+        found = module_at(world, "js", folder if last == "index" else "" if tried == "." else tried)
+        if found is not None:
+            return found
+    return None
+
+
+def go_modules(world: World, _importer: str, name: str, _level: int) -> list[Module]:
+    """The folder that an import path ends in; a last part alone would be any other project's package as well."""
+    parts = name.split("/")
+    is_remote = "." in parts[0]
+    for start in range(len(parts) - 1 if not is_remote else len(parts)):
+        tail = "/".join(parts[start:])
+        if start == len(parts) - 1 and is_remote and start < 3:
+            break
+        spaces = {
+            str(data["space"])
+            for path, data in world.find(module_name("go", tail))
+            if places(path, "go")[0] == tail and not data["space"].endswith("_test")
+        }
+        if spaces:
+            return [Module(tail, None, space) for space in sorted(spaces)]
+    return []
+
+
+def java_modules(world: World, _importer: str, name: str, _level: int) -> list[Module]:
+    """The package of that name."""
+    return [Module(name, None, name)] if world.find(module_name("java", name)) else []
+
+
 _FINDERS: dict[str, Callable[[World, str, str, int], list[Module]]] = {
     "python": python_modules,
+    "js": ecma_modules,
+    "go": go_modules,
+    "java": java_modules,
 }

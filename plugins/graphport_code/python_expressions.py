@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -24,13 +23,6 @@ CALLS_METHODS = {"next": ("__next__",), "iter": ("__iter__",)}
 """Built-in functions that call a method of what they are given, and which."""
 CALLS_ITS_ARGUMENTS = frozenset({"map", "filter", "sorted", "min", "max", "sort", "reduce", "partial", *CALLS_METHODS})
 """Callables of the standard library that call what they are given."""
-
-BUILTIN_NAMES = frozenset(dir(builtins))
-COMMON_METHODS = frozenset(
-    name for of in (str, bytes, list, dict, set, tuple, int, float) for name in dir(of) if not name.startswith("_")
-)
-"""Methods that every program calls on what the language brings; by name alone they mean nothing."""
-OWN_NAMES = BUILTIN_NAMES | COMMON_METHODS
 
 
 class ExpressionReader:

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from graphport_code.common_names import PYTHON_NAMES
 from graphport_code.ir import OPAQUE, UNKNOWN, Expr, make, name, union
 from graphport_code.python_expressions import (
     CALLS_ITS_ARGUMENTS,
-    OWN_NAMES,
     ExpressionReader,
     annotation,
     split_targets,
@@ -90,7 +90,7 @@ class ScopeWriter:
         self._block(tree.body)
         self._close()
         functions = {symbol.name for symbol in self.unit.symbols.values()} | self.imported
-        argument_sites(self.unit, self.made_calls, self.aliases, OWN_NAMES, functions)
+        argument_sites(self.unit, self.made_calls, self.aliases, PYTHON_NAMES, functions)
         return self.unit
 
     # What expressions ask for

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from graphport_code.ecma import read_ecma
+from graphport_code.golang import read_go
+from graphport_code.java import read_java
 from graphport_code.languages import Language
 from graphport_code.plain import read_plain
 from graphport_code.python import read_python
 from graphport_code.source import Source
+from graphport_code.treesitter import first_error, parse
 from graphport_code.unit import Unit
+
+if TYPE_CHECKING:
+    from tree_sitter import Tree
 
 MINIFIED = "minified: only its beginning is indexed"
 
@@ -33,4 +41,19 @@ def read_unit(source: Source, language: Language, deadline: float) -> Unit:
 def _read(source: Source, language: Language, deadline: float) -> Unit | None:
     if language.family == "python":
         return read_python(source, deadline)
-    return read_plain(source, language)
+    reader = _READERS.get(language.family)
+    if reader is None:
+        return read_plain(source, language)
+    tree = parse(source, language, deadline)
+    unit = reader(source, tree)
+    line = first_error(tree)
+    if line is not None:
+        unit.warnings.append(f"syntax error in line {line}: the rest is read")
+    return unit
+
+
+_READERS: dict[str, Callable[[Source, Tree], Unit]] = {
+    "js": read_ecma,
+    "go": read_go,
+    "java": read_java,
+}
