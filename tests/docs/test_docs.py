@@ -56,3 +56,9 @@ def test_every_public_name_exists_and_is_documented(name: str) -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("file", ["pyproject.toml", "graphport_example/plugin.py", "tests/test_example.py"])
+def test_the_backend_page_quotes_the_example_as_it_is(file: str) -> None:
+    example = (ROOT / "plugins/example_backend" / file).read_text("utf-8")
+    assert example.strip() in (ROOT / "docs/write-a-backend.md").read_text("utf-8")
