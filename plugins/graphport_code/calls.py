@@ -21,6 +21,8 @@ METHOD_KINDS = frozenset({"method"})
 FUNCTION_KINDS = frozenset({"function"})
 TYPED = frozenset({"rust", "go", "java"})
 """Families whose every value has a written or inferred type."""
+BY_NAME = frozenset({"c"})
+"""Families whose calls are read by name alone: a function and a method look the same."""
 MAX_CANDIDATES = 5
 """Of a name that more symbols share no edge is made at all."""
 
@@ -150,7 +152,7 @@ def called_by_name(evaluator: Evaluator, callee: Expr, frame: Frame) -> list[Tar
     if name in COMMON_METHODS.get(family, ()) or (name.startswith("__") and name.endswith("__")):
         return []
     rows = evaluator.world.find(symbol_name(name))
-    wanted = CALLABLE_KINDS if family not in COMMON_METHODS else kinds
+    wanted = CALLABLE_KINDS if family in BY_NAME or family not in COMMON_METHODS else kinds
     nodes = tuple(dict.fromkeys(str(row["node"]) for _, row in rows if _fits(row, family, wanted)))
     if not nodes or len(nodes) > MAX_CANDIDATES:
         return []

@@ -150,11 +150,9 @@ def _members(evaluator: Evaluator, of: Class, text: str, receiver: Value | None)
 def _read(evaluator: Evaluator, value: Value) -> Values:
     """A property read from an object is what it returns."""
     if isinstance(value, Function) and value.receiver is not None and "property" in value.scope.get("fl", ()):
-        above = evaluator.world.frame(value.path, value.scope["up"])
-        if "ra" in value.scope and above is not None:
-            declared = evaluator.type_values(value.scope["ra"], above)
-            if declared:
-                return declared
+        declared = evaluator.declared(value)
+        if declared:
+            return declared
         frame = evaluator.world.frame(value.path, value.key, value.receiver)
         return evaluator.returned_in(frame) if frame is not None else ()
     return (value,)

@@ -68,3 +68,12 @@ COMMON_METHODS = {
 """By family of languages: by such a name alone no target is guessed."""
 BUILTINS = {"python": PYTHON_BUILTINS, "js": JS_BUILTINS}
 """By family: names that are the language's own where nothing in the project defines them."""
+UNWRAPS = {
+    "rust": frozenset(
+        "unwrap expect clone cloned copied as_ref as_mut as_deref as_deref_mut borrow borrow_mut lock read write iter "
+        "iter_mut into_iter unwrap_or unwrap_or_else unwrap_or_default ok to_owned into_inner deref get_mut ok_or "
+        "ok_or_else map_err context with_context take await".split()
+    ),
+    "java": frozenset({"get", "orElse", "orElseThrow", "join"}),
+}
+"""By family: methods that hand out what a wrapper holds, where wrappers are read as what they hold."""

@@ -245,7 +245,8 @@ _TAKES_OUT = frozenset(
 )
 _STAYS = frozenset(
     "copy stream filter iter iter_mut into_iter drain cloned copied rev skip take slice concat reverse sorted limit "
-    "as_slice to_vec collect clone as_ref as_mut subList reversed toList".split()
+    "as_slice to_vec collect clone as_ref as_mut as_mut_slice subList reversed toList unwrap expect enumerate "
+    "unwrap_or_default lock read write borrow borrow_mut chain".split()
 )
 
 
@@ -254,6 +255,8 @@ def builtin_result(evaluator: Evaluator, callee: Builtin, call: Expr, frame: Fra
     args = [arg for arg in call[2] if arg[0] != "*"]
     if isinstance(callee.base, Container):
         return _container_method(evaluator, callee.name, callee.base, args, frame)
+    if callee.base is not None:
+        return (callee.base,)
     first = evaluator.values(args[0], frame) if args else ()
     if callee.name == "super":
         of = evaluator.world.enclosing_class(frame)
@@ -341,6 +344,8 @@ _ELEMENT_LAST = frozenset(
 _TRANSPARENT = frozenset(
     "Optional Union Annotated Final ClassVar Awaitable Coroutine Promise Required NotRequired ReadOnly Self".split()
 )
+_HOLDS_FIRST = frozenset("Box Rc Arc Result RefCell Cell Mutex RwLock Cow Pin Weak Ref RefMut MutexGuard Option".split())
+"""Wrappers that are read as what they hold."""
 _SAYS_NOTHING = frozenset({"Any", "object", "Callable", "type", "Type", "TypeVar", "any", "unknown", "Function"})
 
 
@@ -384,6 +389,8 @@ def _of_generic(evaluator: Evaluator, spelled: Expr, frame: Frame) -> Values:
     base, arguments = spelled[1], spelled[2]
     parts = arguments[1] if arguments[0] == "t" else [arguments]
     text = base[1] if base[0] == "n" else base[2] if base[0] == "a" else ""
+    if text in _HOLDS_FIRST:
+        return of_type(evaluator, parts[0], frame)
     if text in _TRANSPARENT:
         chosen = parts[-1:] if text == "Coroutine" else parts
         return distinct([value for part in chosen for value in of_type(evaluator, part, frame)])

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphport_code import classes, containers, parameters
-from graphport_code.common_names import BUILTINS
+from graphport_code.common_names import BUILTINS, UNWRAPS
 from graphport_code.ir import Expr
 from graphport_code.languages import family_of
 from graphport_code.modules import find_modules, module_below
@@ -251,7 +251,10 @@ class Evaluator:
         if isinstance(value, Class):
             return classes.of_class(self, value, text)
         if isinstance(value, Instance):
-            return classes.of_instance(self, value, text)
+            found = classes.of_instance(self, value, text)
+            if text in UNWRAPS.get(self.world.family, ()) and not classes.functions(found):
+                return (Builtin(text, value),)
+            return found
         if isinstance(value, Super):
             return classes.of_super(self, value, text)
         if isinstance(value, Overlay):
@@ -291,8 +294,8 @@ class Evaluator:
     def _returned(self, function: Function, call: Expr, frame: Frame) -> Values:
         scope = function.scope
         above = function.closure or self.world.frame(function.path, scope["up"])
-        if "ra" in scope and above is not None:
-            declared = self.type_values(scope["ra"], above)
+        if "ra" in scope:
+            declared = self.declared(function)
             if any(not isinstance(value, Outside) for value in declared) or (declared and not scope.get("y")):
                 return declared
         if frame.calls >= MAX_CALLS:
@@ -307,6 +310,12 @@ class Evaluator:
             frame.calls + 1,
         )
         return self.returned_in(called)
+
+    def declared(self, function: Function) -> Values:
+        """What a function says it returns; () if it does not say."""
+        frame = self.world.frame(function.path, function.key, function.receiver)
+        place = self.world.types_of(frame) if frame is not None else None
+        return self.type_values(function.scope["ra"], place) if place is not None and "ra" in function.scope else ()
 
     def returned_in(self, called: Frame) -> Values:
         """What a function returns in one call; what a generator gives, gathered."""

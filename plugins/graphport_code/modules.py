@@ -23,7 +23,7 @@ def places(path: str, family: str) -> list[str]:
     folder, _, last = stem.rpartition("/")
     if family == "go":
         stem = folder
-    if last == _PACKAGE_FILE.get(family):
+    if last in _PACKAGE_FILES.get(family, ()):
         stem = folder
     parts = stem.split("/")
     return ["/".join(parts[start:]) for start in range(len(parts))]
@@ -49,7 +49,7 @@ def find_modules(world: World, importer: str, name: str, level: int) -> list[Mod
     return finder(world, importer, name, level) if finder else []
 
 
-_PACKAGE_FILE = {"python": "__init__", "js": "index", "rust": "mod"}
+_PACKAGE_FILES = {"python": ("__init__",), "js": ("index",), "rust": ("mod", "lib", "main")}
 
 
 def module_at(world: World, family: str, place: str) -> Module | None:
@@ -198,9 +198,47 @@ def java_modules(world: World, _importer: str, name: str, _level: int) -> list[M
     return [Module(name, None, name)] if world.find(module_name("java", name)) else []
 
 
+def rust_modules(world: World, importer: str, name: str, _level: int) -> list[Module]:
+    """``crate``, ``self``, ``super``, a module below, or a crate of the same workspace."""
+    here = Module(places(importer, "rust")[0], importer)
+    if name == "self":
+        return [here]
+    if name == "super":
+        return _found(module_at(world, "rust", posixpath.dirname(here.place)))
+    if name == "crate":
+        return [_crate(world, importer) or here]
+    below = module_below(world, here, name.removeprefix("self/"))
+    return [below] if below is not None else _workspace_crate(world, name)
+
+
+def _crate(world: World, importer: str) -> Module | None:
+    """The root file of the crate a file is in: the nearest ``lib.rs`` or ``main.rs`` above it."""
+    if posixpath.basename(importer) in ("lib.rs", "main.rs"):
+        return Module(places(importer, "rust")[0], importer)
+    folder = posixpath.dirname(importer)
+    while True:
+        found = module_at(world, "rust", folder)
+        if found is not None and posixpath.basename(str(found.path)) in ("lib.rs", "main.rs"):
+            return found
+        if not folder:
+            return None
+        folder = posixpath.dirname(folder)
+
+
+def _workspace_crate(world: World, name: str) -> list[Module]:
+    spelled = dict.fromkeys((name, name.replace("_", "-")))
+    rows = [row for text in spelled for row in world.find(module_name("rust", f"{text}/src"))]
+    return [Module(places(path, "rust")[0], path) for path, _ in rows if posixpath.basename(path) == "lib.rs"]
+
+
+def _found(module: Module | None) -> list[Module]:
+    return [module] if module is not None else []
+
+
 _FINDERS: dict[str, Callable[[World, str, str, int], list[Module]]] = {
     "python": python_modules,
     "js": ecma_modules,
     "go": go_modules,
     "java": java_modules,
+    "rust": rust_modules,
 }

@@ -30,7 +30,7 @@ def parameter(evaluator: Evaluator, frame: Frame, text: str) -> Values:
         receiver = evaluator.world.receiver_of(frame)
         if receiver is not None:
             return (receiver,)
-    if frame.arguments is not None:
+    if frame.arguments is not None and text != scope.get("self"):
         return _handed(evaluator, frame, text)
     key = ("parameter", frame.path, frame.key, text)
     return evaluator.remembered(key, lambda: _any(evaluator, frame, text))
@@ -50,8 +50,9 @@ def _default(evaluator: Evaluator, frame: Frame, text: str) -> Values:
 
 def _any(evaluator: Evaluator, frame: Frame, text: str) -> Values:
     declared = frame.scope.get("an", {}).get(text)
-    if declared is not None and frame.up is not None:
-        values = evaluator.type_values(declared, frame.up)
+    place = evaluator.world.types_of(frame)
+    if declared is not None and place is not None:
+        values = evaluator.type_values(declared, place)
         if values:
             return values
     found = [*_default(evaluator, frame, text)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from graphport_code.clang import read_clang
 from graphport_code.ecma import read_ecma
 from graphport_code.golang import read_go
 from graphport_code.java import read_java
 from graphport_code.languages import Language
 from graphport_code.plain import read_plain
 from graphport_code.python import read_python
+from graphport_code.rust import read_rust
 from graphport_code.source import Source
 from graphport_code.treesitter import first_error, parse
 from graphport_code.unit import Unit
@@ -56,4 +58,6 @@ _READERS: dict[str, Callable[[Source, Tree], Unit]] = {
     "js": read_ecma,
     "go": read_go,
     "java": read_java,
+    "rust": read_rust,
+    "c": read_clang,
 }

@@ -71,6 +71,10 @@ class World:
             found = self._frames[known] = Frame(path, key, scope, up, receiver=receiver)
         return found
 
+    def types_of(self, frame: Frame) -> Frame | None:
+        """Where a function's annotations are read: around it in Python, else where its type parameters are."""
+        return frame.up if self.family == "python" else frame
+
     def enclosing_class(self, frame: Frame) -> Class | None:
         """The class whose method a frame is in, also from functions nested in the method."""
         inside: Frame | None = frame
