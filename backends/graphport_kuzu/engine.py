@@ -242,7 +242,7 @@ class Engine:
         """Opens what counts now, from the disk. Runs alone in the gate."""
         for tries_left in reversed(range(TRIES)):
             self._detach()
-            self._seen = self._look()
+            self._seen = None if self._mode is Mode.WRITER else self._look()
             try:
                 self._open_current()
             except StorageError:

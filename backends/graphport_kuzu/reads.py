@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from graphport.model import Direction, Edge, EdgeKey, GraphCounts, Node
 from graphport_kuzu.arrow import Table, pa
@@ -16,8 +17,7 @@ FEW = 500
 _IDS = pa.schema([("id", pa.string())])
 _OFFSETS = pa.schema([("id", pa.string()), ("offset", pa.int64())])
 _KINDS = pa.schema([("kind", pa.string()), ("number", pa.int64())])
-_INCIDENT = pa.schema([("near", pa.string()), *list(EDGES)[1:]])
-_INCIDENT_BY_OFFSET = pa.schema([("near", pa.int64()), *list(EDGES)[1:]])
+_INCIDENT = pa.schema([("near", pa.int64()), ("far", pa.string()), *list(EDGES)[2:], ("leaves", pa.bool_())])
 
 
 def get_nodes(session: Session, ids: Sequence[str]) -> dict[str, Node]:
@@ -74,45 +74,41 @@ def incident_edges(
     """All edges of each node that exists, in no order."""
     if not ids:
         return {}
-    table = session.table(
+    nodes = session.table(
         "UNWIND $ids AS i MATCH (n:Node {id: i}) RETURN n.id, offset(id(n))", _OFFSETS, {"ids": list(ids)}
     )
-    found: dict[str, dict[EdgeKey, Edge]] = {node_id: {} for node_id in table["id"].to_pylist()}
-    ways = [way for way in (Direction.OUT, Direction.IN) if direction in (way, Direction.BOTH)]
-    for way in ways if found and (kinds is None or kinds) else ():
-        for near, far, kind, weight, props in _far_ends(session, table, way, kinds):
-            source, target = (near, far) if way is Direction.OUT else (far, near)
-            edge = Edge(source, target, kind, weight, load_props(props))
-            found[near][edge.key] = edge
+    offset_of: dict[str, int] = dict(zip(nodes["id"].to_pylist(), nodes["offset"].to_pylist(), strict=True))
+    found: dict[str, dict[EdgeKey, Edge]] = {node_id: {} for node_id in offset_of}
+    if not found or (kinds is not None and not kinds):
+        return found
+    table = _far_ends(session, offset_of, direction, kinds)
+    id_at = {offset: node_id for node_id, offset in offset_of.items()}
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    for near, far, kind, weight, props, leaves in rows:
+        here = id_at[near]
+        source, target = (here, far) if leaves else (far, here)
+        found[here][EdgeKey(source, target, kind)] = Edge(source, target, kind, weight, load_props(props))
     return found
 
 
-def _far_ends(
-    session: Session, near: Table, way: Direction, kinds: frozenset[str] | None
-) -> Iterator[tuple[str, str, str, float, str]]:
-    """(id here, id there, kind, weight, props) of the edges that leave, or enter, the nodes of ``near``."""
-    arrow = "-[e:Edge]->" if way is Direction.OUT else "<-[e:Edge]-"
-    of_kinds = "" if kinds is None else "e.kind IN $kinds"
-    parameters = {} if kinds is None else {"kinds": sorted(kinds)}
-    ids, offsets = near["id"].to_pylist(), near["offset"].to_pylist()
-    if len(ids) <= FEW:
-        where = f"offset(id(a)) IN $near {of_kinds and 'AND'} {of_kinds}"
-        table = session.table(
-            f"MATCH (a:Node){arrow}(b:Node) WHERE {where} RETURN offset(id(a)), b.id, e.kind, e.weight, e.props",
-            _INCIDENT_BY_OFFSET,
-            {"near": offsets, **parameters},
-        )
-        id_at = dict(zip(offsets, ids, strict=True))
-        here = [id_at[offset] for offset in table["near"].to_pylist()]
-    else:
-        table = session.table(
-            f"UNWIND $near AS i MATCH (a:Node {{id: i}}){arrow}(b:Node) {of_kinds and 'WHERE'} {of_kinds} "
-            "RETURN i, b.id, e.kind, e.weight, e.props",
-            _INCIDENT,
-            {"near": ids, **parameters},
-        )
-        here = table["near"].to_pylist()
-    return zip(here, *(column.to_pylist() for column in table.columns[1:]), strict=True)
+def _far_ends(session: Session, offset_of: dict[str, int], direction: Direction, kinds: frozenset[str] | None) -> Table:
+    """As `_INCIDENT`: the edges that leave or enter those nodes, in one statement for both ways."""
+    few = len(offset_of) <= FEW
+    near = "(a:Node)" if few else "(a:Node {id: i})"
+    conditions = ["offset(id(a)) IN $near"] if few else []
+    parameters: dict[str, Any] = {"near": list(offset_of.values()) if few else list(offset_of)}
+    if kinds is not None:
+        conditions.append("e.kind IN $kinds")
+        parameters["kinds"] = sorted(kinds)
+    queries = [
+        f"{'' if few else 'UNWIND $near AS i'} MATCH {near}{arrow}(b:Node) "
+        f"{'WHERE ' if conditions else ''}{' AND '.join(conditions)} "
+        "RETURN offset(id(a)) AS near, b.id AS far, e.kind AS kind, e.weight AS weight, e.props AS props, "
+        f"{leaves} AS leaves"
+        for way, arrow, leaves in ((Direction.OUT, "-[e:Edge]->", "true"), (Direction.IN, "<-[e:Edge]-", "false"))
+        if direction in (way, Direction.BOTH)
+    ]
+    return session.table(" UNION ALL ".join(queries), _INCIDENT, parameters)
 
 
 def counts(session: Session) -> GraphCounts:
