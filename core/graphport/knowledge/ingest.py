@@ -76,7 +76,7 @@ class Ingest:
             flagged, valid_to = kept.get(entry.id, (int(entry.flagged), entry.valid_to))
             self._put_entry(document, number, entry, bool(flagged), valid_to)
         for number, definition in enumerate(prepared.extraction.definitions):
-            values = (document, number, check_text(definition.name, "definition"), dump_props(definition.data))
+            values = (document, number, check_text(definition.name, "definition"), json.dumps(definition.data))
             db.execute("INSERT INTO definitions VALUES (?, ?, ?, ?)", values)
         for entry_id, vector in (prepared.vectors or {}).items():
             self.put_vector(entry_id, vector)
@@ -158,7 +158,7 @@ class Ingest:
     def _put_document(self, row: tuple[int] | None, prepared: Prepared) -> int:
         values = (
             prepared.source, prepared.digest, prepared.size, prepared.mtime_ns, prepared.builder.name,
-            prepared.builder.version, dump_props(prepared.extraction.data),
+            prepared.builder.version, json.dumps(prepared.extraction.data),
             json.dumps(list(prepared.extraction.warnings)),
         )  # fmt: skip
         if row is not None:
