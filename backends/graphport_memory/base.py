@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ CHUNK = 4096
 """Rows turned into objects at a time while iterating."""
 
 Rows = NDArray[np.int64]
+Row = TypeVar("Row", Node, Edge)
 
 
 class SparseTexts:
@@ -39,13 +42,8 @@ class SparseTexts:
         return len(self.texts)
 
     def get(self, row: int) -> str | None:
-        at = int(np.searchsorted(self.rows, row))
+        at = bisect_left(self.rows, row)
         return self.texts[at] if at < len(self.texts) and self.rows[at] == row else None
-
-    def between(self, first: int, last: int) -> dict[int, str]:
-        """Those of the rows in [first, last)."""
-        lo, hi = (int(at) for at in np.searchsorted(self.rows, (first, last)))
-        return dict(zip(self.rows[lo:hi].tolist(), self.texts[lo:hi], strict=True))
 
 
 class Base:
@@ -92,22 +90,30 @@ class Base:
 
     def node(self, node_id: str) -> Node | None:
         row = self.graph.index_of(node_id)
-        return None if row is None else next(self._nodes(row, row + 1))
+        return None if row is None else self.nodes_at([row])[0]
 
     def edge(self, key: EdgeKey) -> Edge | None:
         row = self.edge_row(key)
         return None if row is None else self.edges_at([row])[0]
 
     def edge_row(self, key: EdgeKey) -> int | None:
-        source, target = self.graph.index_of(key.source), self.graph.index_of(key.target)
-        code = self.edge_code.get(key.kind)
-        if source is None or target is None or code is None:
-            return None
-        lo, hi = int(self.out_start[source]), int(self.out_start[source + 1])
-        targets = self.graph.target_index[lo:hi]
-        lo, hi = lo + int(np.searchsorted(targets, target)), lo + int(np.searchsorted(targets, target, side="right"))
-        row = lo + int(np.searchsorted(self.graph.edge_kind[lo:hi], code))
-        return row if row < hi and self.graph.edge_kind[row] == code else None
+        row = self.edge_place(key)
+        return row if row < self.graph.n_edges and self.graph.edge_key(row) == key else None
+
+    def edge_place(self, key: EdgeKey) -> int:
+        """Row of the edge; where there is none, the row before which it belongs."""
+        graph = self.graph
+        source = bisect_left(graph.ids, key.source)
+        first = int(self.out_start[source])
+        if source == graph.n_nodes or graph.ids[source] != key.source:
+            return first
+        last = int(self.out_start[source + 1])
+        target = bisect_left(graph.ids, key.target)
+        place = bisect_left(graph.target_index, target, first, last)
+        if target == graph.n_nodes or graph.ids[target] != key.target:
+            return place
+        last = bisect_right(graph.target_index, target, place, last)
+        return bisect_left(graph.edge_kind, bisect_left(graph.edge_kinds, key.kind), place, last)
 
     def incident_rows(self, node_id: str, direction: Direction, kinds: frozenset[str] | None) -> list[int]:
         """Rows of a node's edges, ascending, which is in order of their key."""
@@ -128,15 +134,22 @@ class Base:
         edge_kind = self.graph.edge_kind[rows].tolist()
         return [row for row, code in zip(rows, edge_kind, strict=True) if code in codes]
 
-    def edges_at(self, rows: list[int]) -> list[Edge]:
+    def nodes_at(self, rows: Sequence[int]) -> list[Node]:
+        """The nodes in those rows, in that order."""
+        graph, kinds, code = self.graph, self.graph.node_kinds, self.graph.node_kind
+        nodes = [Node(graph.ids[row], kinds[int(code[row])], graph.names[row], graph.entries[row]) for row in rows]
+        if not len(self.node_props):
+            return nodes
+        texts = map(self.node_props.get, rows)
+        return [node if text is None else _with_props(node, text) for node, text in zip(nodes, texts, strict=True)]
+
+    def edges_at(self, rows: Sequence[int] | Rows) -> list[Edge]:
         """The edges in those rows, in that order."""
-        if not rows:
-            return []
-        graph = self.graph
-        sources: list[int] = graph.source_index[rows].tolist()
-        targets: list[int] = graph.target_index[rows].tolist()
-        codes: list[int] = graph.edge_kind[rows].tolist()
-        weights: list[float] = graph.weight[rows].tolist()
+        graph, at = self.graph, np.asarray(rows, dtype=np.int64)
+        sources: list[int] = graph.source_index[at].tolist()
+        targets: list[int] = graph.target_index[at].tolist()
+        codes: list[int] = graph.edge_kind[at].tolist()
+        weights: list[float] = graph.weight[at].tolist()
         ids, kinds = graph.ids, graph.edge_kinds
         edges = [
             Edge(ids[source], ids[target], kinds[code], weight)
@@ -144,7 +157,7 @@ class Base:
         ]
         if not len(self.edge_props):
             return edges
-        texts = [self.edge_props.get(row) for row in rows]
+        texts = map(self.edge_props.get, at.tolist())
         return [edge if text is None else _with_props(edge, text) for edge, text in zip(edges, texts, strict=True)]
 
     def iter_nodes(self, kind: str | None = None, name: str | None = None, entry: str | None = None) -> Iterator[Node]:
@@ -152,7 +165,7 @@ class Base:
         if kind is not None and kind not in self.graph.node_kinds:
             return
         for first in range(0, self.graph.n_nodes, CHUNK):
-            for node in self._nodes(first, min(first + CHUNK, self.graph.n_nodes)):
+            for node in self.nodes_at(range(first, min(first + CHUNK, self.graph.n_nodes))):
                 if (
                     (kind is None or node.kind == kind)
                     and (name is None or node.name == name)
@@ -170,15 +183,7 @@ class Base:
             rows = np.arange(first, min(first + CHUNK, graph.n_edges))
             if codes is not None:
                 rows = rows[np.isin(graph.edge_kind[rows], codes)]
-            yield from self.edges_at(rows.tolist())
-
-    def _nodes(self, first: int, last: int) -> Iterator[Node]:
-        graph = self.graph
-        codes: list[int] = graph.node_kind[first:last].tolist()
-        texts = self.node_props.between(first, last) if len(self.node_props) else {}
-        for row, code in zip(range(first, last), codes, strict=True):
-            props: dict[str, Any] = json.loads(texts[row]) if row in texts else {}
-            yield Node(graph.ids[row], graph.node_kinds[code], graph.names[row], graph.entries[row], props)
+            yield from self.edges_at(rows)
 
 
 def without_props(graph: GraphSnapshot, *, revision: int | None = None) -> GraphSnapshot:
@@ -210,5 +215,5 @@ def _starts(sorted_index: NDArray[Any], n: int) -> Rows:
     return np.concatenate(([0], np.cumsum(np.bincount(sorted_index, minlength=n)))).astype(np.int64)
 
 
-def _with_props(edge: Edge, text: str) -> Edge:
-    return Edge(edge.source, edge.target, edge.kind, edge.weight, json.loads(text))
+def _with_props(row: Row, text: str) -> Row:
+    return replace(row, props=json.loads(text))

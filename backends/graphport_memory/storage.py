@@ -11,6 +11,7 @@ from typing import NoReturn, Self
 
 import numpy as np
 
+from graphport import traverse
 from graphport.errors import MissingNodeError, StorageClosedError, TransactionError, UnsupportedError
 from graphport.model import (
     Direction,
@@ -29,7 +30,8 @@ from graphport.model import (
 from graphport.pending import PendingWrites
 from graphport.snapshot import GraphSnapshot, canonical_kinds
 from graphport.storage import DEFAULT_GRAPH
-from graphport.traverse import check_direction, check_limit, neighborhood
+from graphport.traverse import check_direction, check_limit
+from graphport_memory import walk
 from graphport_memory.base import Base, without_props
 from graphport_memory.file import GraphFile
 from graphport_memory.state import State
@@ -164,7 +166,15 @@ class MemoryStorage:
         direction: Direction | str = Direction.BOTH,
         kinds: Iterable[str] | None = None,
     ) -> Subgraph:
-        return neighborhood(self, seeds, depth=depth, max_nodes=max_nodes, direction=direction, kinds=kinds)
+        view = self._view()
+        if view.layers:
+            return traverse.neighborhood(
+                self, seeds, depth=depth, max_nodes=max_nodes, direction=direction, kinds=kinds
+            )
+        check_limit(depth, "depth")
+        check_limit(max_nodes, "max_nodes", least=1)
+        way, wanted = check_direction(direction), check_kinds(kinds)
+        return walk.neighborhood(view.base, check_ids(seeds), depth, max_nodes, way, wanted)
 
     def snapshot(self, *, kinds: Iterable[str] | None = None) -> GraphSnapshot:
         wanted = check_kinds(kinds)
