@@ -102,11 +102,13 @@ class TestDerivedIndexes:
 
     def test_a_process_killed_between_truth_and_indexes_heals(self, filled: Path) -> None:
         with opened(filled) as kb:
+            kb.add([Entry("d", "About them.", "anvil works"), Entry("e", "The anvil works are closed.")])
+            assert "phrase:anvil works" in {node.id for node in kb.storage.iter_nodes()}
             kb._bring_up_to_date = lambda progress: None  # type: ignore[method-assign]  # dies here
-            kb.remove(["c"])
+            kb.remove(["d"])
         with opened(filled) as kb:
-            assert {hit.entry for hit in kb.search("acme corp carol")} == {"a", "b"}
-            assert "phrase:acme corp" not in {node.id for node in kb.storage.iter_nodes()}
+            assert {hit.entry for hit in kb.search("anvil works")} == {"b", "c", "e"}
+            assert "phrase:anvil works" not in {node.id for node in kb.storage.iter_nodes()}
 
     def test_many_changes_are_loaded_as_a_whole_and_few_as_updates(self, tmp_path: Path) -> None:
         with opened(tmp_path / "many") as kb:

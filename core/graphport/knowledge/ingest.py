@@ -23,6 +23,7 @@ from graphport.errors import GraphportError, InvalidIdError, InvalidInputError
 from graphport.knowledge.derived import touched_by
 from graphport.matching import fold
 from graphport.model import check_props, check_text, check_weight, dump_props
+from graphport.retrieval.names import title_forms
 
 log = logging.getLogger("graphport")
 
@@ -188,7 +189,7 @@ class Ingest:
             )  # fmt: skip
         except sqlite3.IntegrityError as error:
             raise InvalidInputError(f"entry id {entry.id!r:.80} stands twice; ids must be unique") from error
-        forms = {*entry.names, entry.title} if not entry.document else set(entry.names)
+        forms = {*entry.names, *(() if entry.document else title_forms(entry.title))}
         folded = [(form, _folded(form)) for form in sorted(forms)]
         rows = [(form, key, entry.id) for form, key in folded if key is not None]
         self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?, ?)", rows)

@@ -20,8 +20,12 @@ from graphport.knowledge.ingest import Ingest
 from graphport.knowledge.truth import Truth
 from graphport.matching import Matcher, fold
 from graphport.retrieval.lexical import LexicalIndex
+from graphport.retrieval.names import is_mention, phrase_id, proper_names
 
 OWNER = "mentions"
+PHRASE = "phrase"
+PROSE = frozenset({"passage", "section", "chapter"})
+"""Kinds of entries whose capitals are those of names."""
 _BATCH = 500
 _ALL_AGAIN = 0.1
 """Above this share of changed names, searching every text once is cheaper than asking for each name."""
@@ -43,11 +47,6 @@ class Vocabulary:
     def __init__(self, forms: Mapping[str, Iterable[str]], things: Mapping[str, Named]) -> None:
         self.matcher = Matcher(forms)
         self.things = things
-
-
-def phrase_id(form: str) -> str:
-    """Node of a title or name: equal for all spellings that one text would mention."""
-    return f"phrase:{fold(form)}"
 
 
 def read_vocabulary(
@@ -73,7 +72,7 @@ def read_vocabulary(
         key = fold(form)
         if key not in taken:
             node = f"phrase:{key}"
-            things.setdefault(node, Named(node, "phrase", form))
+            things.setdefault(node, Named(node, PHRASE, form))
             forms.setdefault(form, set()).add(node)
     return Vocabulary(forms, things)
 
@@ -137,33 +136,50 @@ def mentions_of(db: sqlite3.Connection, entries: Sequence[str], vocabulary: Voca
     """What the texts of some entries mention, and what names the entries themselves go by.
 
     ``entry -mentions-> thing`` weighs the number of times; ``entry -titled-> thing`` is a name of its own.
+    In prose a proper name is a thing too, whether or not anything goes by it.
     """
     nodes: list[NodeFact] = []
     facts: list[Fact] = []
     rows = db.execute(
-        "SELECT e.id, e.title, e.text, (SELECT n.id FROM node_facts n WHERE n.entry = e.id AND n.stands ORDER BY n.id) "
+        "SELECT e.id, e.kind, e.title, e.text, "
+        "(SELECT n.id FROM node_facts n WHERE n.entry = e.id AND n.stands ORDER BY n.id) "
         "FROM json_each(?) j JOIN entries e ON e.id = j.value ORDER BY e.id",
         (json.dumps(list(entries)),),
     ).fetchall()
-    for entry, title, text, node in rows:
+    for entry, kind, title, text, node in rows:
         if node is None:
             continue
         own = [row[0] for row in db.execute("SELECT form FROM forms WHERE entry = ? ORDER BY form", (entry,))]
         titled = {thing for form in own for thing in _named_exactly(form, vocabulary)}
-        mentioned = Counter(
-            thing for match in vocabulary.matcher.find(f"{title}\n{text}" if title else text) for thing in match.ids
-        )
+        mentioned = mentions_in(f"{title}\n{text}" if title else text, vocabulary, prose=kind in PROSE)
         for thing in sorted(titled | mentioned.keys()):
-            named = vocabulary.things[thing]
+            named = vocabulary.things.get(thing) or mentioned[thing][1]
             props = {"type": named.type} if named.type else {}
             nodes.append(NodeFact(thing, named.kind, named.name, entry, props=props))
         facts += [Fact(node, "titled", thing, entry) for thing in sorted(titled)]
         facts += [
             Fact(node, "mentions", thing, entry, weight=float(times))
-            for thing, times in sorted(mentioned.items())
+            for thing, (times, _) in sorted(mentioned.items(), key=lambda item: item[0])
             if thing not in titled
         ]
     return Links(nodes, facts)
+
+
+def mentions_in(text: str, vocabulary: Vocabulary, *, prose: bool) -> dict[str, tuple[int, Named]]:
+    """How often ``text`` mentions each thing, by node id."""
+    found: list[Named] = []
+    spans: list[tuple[int, int]] = []
+    for match in vocabulary.matcher.find(text):
+        spans.append((match.start, match.end))
+        written = text[match.start : match.end]
+        things = [vocabulary.things[item] for item in match.ids]
+        found += [thing for thing in things if thing.kind != PHRASE or is_mention(written, thing.name)]
+    for name in proper_names(text) if prose else ():
+        if not any(start <= name.start and name.end <= end for start, end in spans):
+            written = text[name.start : name.end]
+            found.append(Named(phrase_id(written), PHRASE, written))
+    times = Counter(thing.id for thing in found)
+    return {thing.id: (times[thing.id], thing) for thing in reversed(found)}
 
 
 def _named_exactly(form: str, vocabulary: Vocabulary) -> set[str]:

@@ -11,7 +11,10 @@ from graphport.config import GraphMode, Mode, RetrievalConfig
 from graphport.errors import InvalidQueryError
 from graphport.retrieval.fusion import normalized_fusion
 from graphport.retrieval.hits import Explanation, Hit
+from graphport.retrieval.linking import link_query
 from graphport.retrieval.rerank import check_graph_weight, graph_rerank
+from graphport.retrieval.walk import walk
+from graphport.snapshot import GraphSnapshot
 from graphport.traverse import check_limit
 
 if TYPE_CHECKING:
@@ -123,7 +126,29 @@ def _filled(hit: Hit, entry: Entry) -> Hit:
 
 def _with_graph(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Legs) -> list[Hit]:
     graph = kb.snapshot(as_of=options.as_of)
-    hits = plain_hits(legs, options.top_k, explain=options.explain)
-    if len(hits) > 1:
-        hits = graph_rerank(hits, graph, options.graph_weight, damping=options.damping)
-    return fill(kb, hits)
+    if options.graph_mode == "rerank":
+        hits = plain_hits(legs, options.top_k, explain=options.explain)
+        if len(hits) > 1:
+            hits = graph_rerank(hits, graph, options.graph_weight, damping=options.damping)
+        return fill(kb, hits)
+    return fill(kb, _walked(kb, query, graph, options, legs))
+
+
+def _walked(kb: KnowledgeBase, query: str, graph: GraphSnapshot, options: SearchOptions, legs: Legs) -> list[Hit]:
+    entities = link_query(query, graph, kb.vocabulary().matcher)
+    result = walk(
+        graph, entities, legs.found, legs.fused, limit=options.top_k, damping=options.damping,
+        graph_weight=options.graph_weight, passage_node_weight=options.passage_node_weight,
+    )  # fmt: skip
+    hits = [Hit(entry, score) for entry, score in result.ranked]
+    if not options.explain:
+        return hits
+    plain = {hit.entry: hit.explanation for hit in plain_hits(legs, len(legs.fused), explain=True)}
+    notes = (result.note,) if result.note else ()
+    return [
+        replace(
+            hit,
+            explanation=replace(plain.get(hit.entry) or Explanation(), ppr=result.shares.get(hit.entry), notes=notes),
+        )
+        for hit in hits
+    ]

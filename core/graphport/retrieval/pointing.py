@@ -1,0 +1,74 @@
+"""The graph as a query walks it: arcs in the direction in which texts point, and a few of them back.
+
+Edges say ``entry -mentions-> name`` and ``entry -titled-> name``. A symmetric walk spends most of its
+mass on the way back, from a name to everything that mentions it. Here the walk goes from an entry to what
+it mentions, and from a name to the entry that carries it; a tenth of the weight leads the other way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphport.rank.matrix import symmetric_matrix
+from graphport.snapshot import GraphSnapshot
+
+NAMING = "titled"
+"""Kind of the edges from an entry to its own names: they point from the name to the entry."""
+AGAINST = 0.1
+"""Weight of an arc against the pointing direction, relative to the one along it."""
+BACK = "<"
+"""Ending of an arc's kind where it leads from its edge's target to its source."""
+
+
+def pointing_graph(graph: GraphSnapshot) -> GraphSnapshot:
+    """The directed graph that `walk` ranks by: the same nodes, two arcs for each edge; kept with ``graph``.
+
+    An arc to a node that stands for no entry and names none counts by the node's `specificity`: what many
+    entries mention says little about each. To one with a single neighbor there is no arc, for it leads
+    nowhere. Arcs back have the edge's kind and `BACK`.
+    """
+    return graph.derived("retrieval:pointing", _pointing)
+
+
+def both_ways(graph: GraphSnapshot) -> GraphSnapshot:
+    """The undirected walk as a directed graph: two arcs of the same weight for each edge; kept with ``graph``."""
+    return graph.derived("retrieval:both-ways", lambda one: _two_way(one, one.weight, one.weight))
+
+
+def specificity(graph: GraphSnapshot) -> NDArray[np.float64]:
+    """(n,): 1 / (number of a node's neighbors), 0 for a node without; kept with ``graph``.
+
+    For an entity the neighbors are the entries it is in, so this is the seed weight of HippoRAG.
+    """
+    return graph.derived("retrieval:specificity", _specificity)
+
+
+def _specificity(graph: GraphSnapshot) -> NDArray[np.float64]:
+    degree = np.diff(symmetric_matrix(graph, graph.weight).indptr)
+    return np.divide(1.0, degree, out=np.zeros(graph.n_nodes), where=degree > 0)
+
+
+def _pointing(graph: GraphSnapshot) -> GraphSnapshot:
+    naming = np.array([kind == NAMING for kind in graph.edge_kinds], dtype=bool)[graph.edge_kind]
+    rare = specificity(graph)
+    worth = np.where(rare < 1, rare, 0.0)
+    worth[[row for rows in graph.entry_rows().values() for row in rows]] = 1.0
+    worth[graph.target_index[naming]] = 1.0
+    along = graph.weight * worth[graph.target_index] * np.where(naming, AGAINST, 1.0)
+    back = graph.weight * worth[graph.source_index] * np.where(naming, 1.0, AGAINST)
+    return _two_way(graph, along, back)
+
+
+def _two_way(graph: GraphSnapshot, along: NDArray[np.float64], back: NDArray[np.float64]) -> GraphSnapshot:
+    kinds = len(graph.edge_kinds)
+    return GraphSnapshot.from_arrays(
+        graph.ids,
+        np.concatenate([graph.source_index, graph.target_index]),
+        np.concatenate([graph.target_index, graph.source_index]),
+        np.concatenate([along, back]),
+        edge_kind=np.concatenate([graph.edge_kind, graph.edge_kind + kinds]),
+        edge_kinds=[*graph.edge_kinds, *(kind + BACK for kind in graph.edge_kinds)] or ["edge"],
+        entries=graph.entries,
+        names=graph.names,
+    )

@@ -1,0 +1,149 @@
+"""``graph_mode: walk``: from what the query names, through the graph, to entries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphport.rank.pagerank import check_damping, personalized_pagerank
+from graphport.retrieval.linking import LinkedEntity
+from graphport.retrieval.pointing import pointing_graph, specificity
+from graphport.retrieval.rerank import DAMPING, check_graph_weight
+from graphport.snapshot import GraphSnapshot
+
+Scored = Sequence[tuple[str, float]]
+"""Entries with scores, best first."""
+
+PASSAGE_NODE_WEIGHT = 0.05
+"""Reset weight of an entry that is nearest to the query; a name that only one entry holds has 1 (HippoRAG 2)."""
+SHARPNESS = 10.0
+"""From the nearest to the farthest hit the reset weight falls by e**SHARPNESS."""
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRanking:
+    """What the graph made of a query: entries with scores, best first, ties by id.
+
+    ``shares`` is each ranked entry's part of the walk, the largest being 1. ``starts`` are the nodes the
+    query names, from which `graphport.retrieval.explain.best_paths` explains a hit on ``arcs``. Where no
+    walk was made, ``arcs`` is None and ``note`` says why.
+    """
+
+    ranked: Scored
+    shares: Mapping[str, float]
+    starts: Sequence[str]
+    arcs: GraphSnapshot | None
+    note: str = ""
+
+
+def walk(
+    graph: GraphSnapshot,
+    entities: Sequence[LinkedEntity],
+    legs: Mapping[str, Scored],
+    fused: Scored,
+    *,
+    limit: int = 100,
+    damping: float = DAMPING,
+    graph_weight: float = 0.5,
+    passage_node_weight: float = PASSAGE_NODE_WEIGHT,
+) -> GraphRanking:
+    """The ``limit`` best entries by a Personalized PageRank that starts from what the query names.
+
+    ``entities`` are what `link_query` found, ``legs`` the hits of each leg with its scores and ``fused``
+    the hybrid ranking of them, scores in [0, 1]. The walk restarts at each entity with its share times its
+    specificity, and at each hit with at most ``passage_node_weight``. An entry's score is
+    ``ppr**w * base**(1 - w)`` with ``w = graph_weight``, ``ppr`` its share of the walk and ``base`` its
+    fused score (the lowest one for an entry no leg found): at 0 the hybrid order, at 1 the walk's. In a
+    sum the base would always win, for shares fall by orders of magnitude and fused scores hardly do.
+
+    Nothing named, or nothing that leads to an entry: the fused hits, and a note. Raises
+    `InvalidInputError` for a damping outside [0, 1), `InvalidQueryError` for a weight outside [0, 1].
+    """
+    check_damping(damping)
+    weight = check_graph_weight(graph_weight)
+    starts = named_seeds(graph, entities)
+    if weight == 0:
+        return GraphRanking(fused[:limit], {}, (), None, "graph_weight is 0")
+    if not starts:
+        return GraphRanking(fused[:limit], {}, (), None, "the query names nothing that the graph holds")
+    seeds = starts | {node: mass for node, mass in _hit_seeds(graph, legs, passage_node_weight).items() if mass > 0}
+    arcs = pointing_graph(graph)
+    scores = personalized_pagerank(
+        arcs, seeds, damping=damping, directed=True, engine="chebyshev", tol=TOLERANCE
+    ).scores
+    entries, shares = entry_shares(graph, scores)
+    if not shares.any():
+        return GraphRanking(fused[:limit], {}, (), None, "what the query names leads to no entry")
+    blended = shares**weight * _bases(entries, fused) ** (1 - weight)
+    rows: list[int] = np.argsort(-blended, kind="stable")[:limit].tolist()
+    return GraphRanking(
+        [(entries[row], float(blended[row])) for row in rows],
+        {entries[row]: float(shares[row]) for row in rows},
+        tuple(starts),
+        arcs,
+    )
+
+
+def named_seeds(graph: GraphSnapshot, entities: Iterable[LinkedEntity]) -> dict[str, float]:
+    """Reset weight of each named node that is in the graph and has an edge: its share times its specificity."""
+    rare = specificity(graph)
+    seeds: dict[str, float] = {}
+    for entity in entities:
+        row = graph.index_of(entity.node)
+        if row is not None and rare[row] > 0:
+            seeds[entity.node] = seeds.get(entity.node, 0.0) + entity.share * float(rare[row])
+    return dict(sorted(seeds.items()))
+
+
+def entry_shares(graph: GraphSnapshot, scores: NDArray[np.float64]) -> tuple[Sequence[str], NDArray[np.float64]]:
+    """The entries of a graph, sorted, and the score of each, the largest being 1; of several nodes the best counts."""
+    entries, rows, codes = graph.derived("retrieval:entries", _entries)
+    shares = np.zeros(len(entries))
+    np.maximum.at(shares, codes, scores[rows])
+    top = shares.max(initial=0.0)
+    return entries, shares / top if top > 0 else shares
+
+
+def closeness(legs: Mapping[str, Scored]) -> dict[str, float]:
+    """How near each hit is to the query, in [0, 1]: the mean over legs.
+
+    In each leg the best hit is 1 and the last is 0, as is what the leg did not find. Unlike ranks this
+    knows whether the second hit is almost as good as the first.
+    """
+    near: dict[str, float] = {}
+    for pairs in legs.values():
+        best, last = (pairs[0][1], pairs[-1][1]) if pairs else (0.0, 0.0)
+        for entry, score in pairs:
+            part = (score - last) / (best - last) if best > last else 1.0
+            near[entry] = near.get(entry, 0.0) + part / len(legs)
+    return near
+
+
+def _hit_seeds(graph: GraphSnapshot, legs: Mapping[str, Scored], most: float) -> dict[str, float]:
+    rows = graph.entry_rows()
+    return {
+        graph.ids[rows[entry][0]]: most * math.exp(SHARPNESS * (near - 1))
+        for entry, near in closeness(legs).items()
+        if entry in rows
+    }
+
+
+def _bases(entries: Sequence[str], fused: Scored) -> NDArray[np.float64]:
+    """(e,): the fused score of each entry, the lowest there is for those that are not in ``fused``."""
+    known = dict(fused)
+    floor = min(known.values(), default=1.0)
+    return np.fromiter((known.get(entry, floor) for entry in entries), np.float64, len(entries))
+
+
+def _entries(graph: GraphSnapshot) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """Entries, and for each node that stands for one its row and the entry's place."""
+    rows = graph.entry_rows()
+    entries = sorted(rows)
+    pairs = [(row, place) for place, entry in enumerate(entries) for row in rows[entry]]
+    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return entries, table[:, 0], table[:, 1]
