@@ -35,7 +35,9 @@ WRAPPED = {"forceatlas2.js"}
 
 def fetch(package: str, sha256: str, files: dict[str, str], folder: Path) -> dict[str, bytes]:
     """The wanted files of a package by the name they get; exits if the archive is not the pinned one."""
-    packed = subprocess.run(["npm", "pack", "--silent", package], cwd=folder, check=True, capture_output=True, text=True)
+    packed = subprocess.run(
+        ["npm", "pack", "--silent", package], cwd=folder, check=True, capture_output=True, text=True
+    )
     archive = folder / packed.stdout.split()[-1]
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
     if found != sha256:

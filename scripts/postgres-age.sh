@@ -104,7 +104,6 @@ session_preload_libraries = 'age'
 # for tests and trying out: a crash of the machine may lose the data, a crash of the server may not
 fsync = off
 full_page_writes = off
-synchronous_commit = off
 jit = off
 shared_buffers = 256MB
 work_mem = 32MB

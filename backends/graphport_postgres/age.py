@@ -21,14 +21,18 @@ def dba_statements(role: str, database: str) -> tuple[str, ...]:
     return (
         "CREATE EXTENSION IF NOT EXISTS age;",
         f"ALTER DATABASE {quoted_database} SET session_preload_libraries = 'age';",
+        f"ALTER DATABASE {quoted_database} SET age.enable_containment = off;",
         f"GRANT USAGE ON SCHEMA ag_catalog TO {quoted_role};",
         f"GRANT SELECT ON ALL TABLES IN SCHEMA ag_catalog TO {quoted_role};",
         f"GRANT CREATE ON DATABASE {quoted_database} TO {quoted_role};",
     )
 
 
-def _require_age(connection: Connection[TupleRow], read_only: bool) -> None:
-    """Raises `StorageUnavailableError`, with what a DBA must run, where AGE is absent or closed to the role."""
+def require_age(connection: Connection[TupleRow], read_only: bool) -> None:
+    """Raises `StorageUnavailableError`, with what a DBA must run, where AGE is absent or closed to the role.
+
+    A superuser who may write gets the extension made.
+    """
     row = connection.execute(
         "SELECT (SELECT extversion FROM pg_extension WHERE extname = 'age'),"
         " (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), current_user, current_database()"
@@ -36,27 +40,30 @@ def _require_age(connection: Connection[TupleRow], read_only: bool) -> None:
     assert row is not None
     version, is_superuser, role, database = row
     if version is None and is_superuser and not read_only:
-        connection.execute("SELECT pg_advisory_lock(%s)", (CREATE_EXTENSION_LOCK,))
+        connection.execute("SELECT pg_advisory_lock(%s)", (_EXTENSION_LOCK,))
         connection.execute("CREATE EXTENSION IF NOT EXISTS age")
-        connection.execute("SELECT pg_advisory_unlock(%s)", (CREATE_EXTENSION_LOCK,))
+        connection.execute("SELECT pg_advisory_unlock(%s)", (_EXTENSION_LOCK,))
         return
     if version is None:
-        raise _unavailable(f"the extension age is not in database {database!r}", role, database)
-    allowed = connection.execute(
-        "SELECT has_schema_privilege('ag_catalog', 'USAGE') AND has_table_privilege('ag_catalog.ag_graph', 'SELECT')"
-        " AND has_table_privilege('ag_catalog.ag_label', 'SELECT'),"
-        " has_database_privilege(current_database(), 'CREATE')"
+        problem = f"the extension age is not in database {database!r}"
+    elif not may_use_age(connection):
+        problem = f"role {role!r} may not use AGE in database {database!r}"
+    else:
+        return
+    raise StorageUnavailableError(f"{problem}; let a superuser run there: {' '.join(dba_statements(role, database))}")
+
+
+def may_use_age(connection: Connection[TupleRow]) -> bool:
+    """Whether the role may read AGE's catalog; True for one that has no extension at all."""
+    row = connection.execute(
+        "SELECT bool_and(has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))"
+        " FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = 'ag_catalog' AND c.relname IN ('ag_graph', 'ag_label')"
     ).fetchone()
-    assert allowed is not None
-    if not (allowed[0] and (allowed[1] or read_only)):
-        raise _unavailable(f"role {role!r} may not use AGE in database {database!r}", role, database)
+    return row is None or row[0] is not False
 
 
-def _unavailable(problem: str, role: str, database: str) -> StorageUnavailableError:
-    return StorageUnavailableError(f"{problem}; let a superuser run there: {' '.join(dba_statements(role, database))}")
-
-
-CREATE_EXTENSION_LOCK = 0x67726170_0001
+_EXTENSION_LOCK = 0x67726170_0001
 """Two sessions creating the extension at once: without a lock one of them fails."""
 
 AGE_LAYOUT = Layout(
@@ -117,14 +124,19 @@ AGE_LAYOUT = Layout(
     ),
     node_lines=age_rows.node_lines,
     edge_lines=age_rows.edge_lines,
-    require_server=_require_age,
-    # Loads the library also where it is not preloaded and the role may not LOAD it: without it the
-    # first cypher() of a session fails with "unhandled cypher(cstring) function call".
-    warm_up="SELECT '0'::ag_catalog.agtype",
-    settings={
-        "search_path": "pg_catalog, ag_catalog",
+    require_server=require_age,
+    grants=dba_statements,
+    warm_up=(
+        # Loads the library also where it is not preloaded and the role may not LOAD it: without it the
+        # first cypher() of a session fails with "unhandled cypher(cstring) function call".
+        "SELECT '0'::ag_catalog.agtype",
         # Off, {id: $id} in a pattern is looked up by the index on id; on, it is a scan or needs a GIN index.
-        "age.enable_containment": "off",
-    },
+        # From AGE 1.8 only a superuser may turn it off; for others it is among the statements for the DBA.
+        (
+            "SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'age.enable_containment'"
+            " AND (context = 'user' OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user))"
+        ),
+    ),
+    settings={"search_path": "pg_catalog, ag_catalog"},
     cypher=run_cypher,
 )

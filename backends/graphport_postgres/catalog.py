@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from psycopg import errors as pg
 from psycopg import sql
 
 from graphport.errors import StorageCorruptError, StorageUnavailableError
@@ -37,15 +41,29 @@ class Catalog:
         version = format_version(connection)
         if version is None and read_only:
             raise StorageUnavailableError("the database holds no graphs yet; open it once without read_only")
-        if version is None:
-            version = _set_up(connection)
+        with self._with_advice(connection):
+            if version is None:
+                version = _set_up(connection)
+            if version == FORMAT and not read_only and not self.is_present(connection):
+                self.register(connection)
         if version != FORMAT:
             raise StorageUnavailableError(
                 f"the database's graphs have format {version}, this graphport reads {FORMAT}; "
                 "use the version that wrote them"
             )
-        if not read_only and not self.is_present(connection):
-            self.register(connection)
+
+    @contextmanager
+    def _with_advice(self, connection: Link) -> Generator[None]:
+        try:
+            yield
+        except pg.InsufficientPrivilege as error:
+            connection.execute("ROLLBACK")
+            row = connection.execute("SELECT current_user, current_database()").fetchone()
+            assert row is not None
+            raise StorageUnavailableError(
+                f"role {row[0]!r} may not make graphs in database {row[1]!r} ({error.diag.message_primary}); "
+                f"let its owner, for AGE a superuser, run there: {' '.join(self._layout.grants(*row))}"
+            ) from error
 
     def is_present(self, connection: Link) -> bool:
         row = connection.execute(
@@ -96,8 +114,12 @@ class Catalog:
 
 def format_version(connection: Link) -> int | None:
     """Format of the graphs in this database; None where none were ever made."""
-    found = connection.execute("SELECT to_regclass('graphport.format')").fetchone()
-    if found is None or found[0] is None:
+    # Not to_regclass: it may answer from what the session knew before somebody else made the table.
+    found = connection.execute(
+        "SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = 'graphport' AND c.relname = 'format'"
+    ).fetchone()
+    if found is None:
         return None
     row = connection.execute("SELECT version FROM graphport.format").fetchone()
     return None if row is None else int(row[0])

@@ -64,8 +64,8 @@ class Columns:
         packed = list(self._packed(connection, kinds))
         edge_table, edge_codes = _coded([kind for kind, *_ in packed])
         counts = [len(weights) // 8 for *_, weights in packed]
-        source, source_known = _rows_of(_joined(packed, 1, ">i8"), np.array(pks, dtype=np.int64))
-        target, target_known = _rows_of(_joined(packed, 2, ">i8"), np.array(pks, dtype=np.int64))
+        source, source_known = rows_of(_joined(packed, 1, ">i8"), np.array(pks, dtype=np.int64))
+        target, target_known = rows_of(_joined(packed, 2, ">i8"), np.array(pks, dtype=np.int64))
         kept = source_known & target_known
         return GraphSnapshot.from_arrays(
             ids,
@@ -102,7 +102,7 @@ def _joined(packed: Sequence[tuple[Any, ...]], column: int, dtype: str) -> NDArr
     return np.frombuffer(b"".join(row[column] for row in packed), dtype=dtype)
 
 
-def _rows_of(keys: NDArray[Any], known: Keys) -> tuple[Keys, NDArray[np.bool_]]:
+def rows_of(keys: NDArray[Any], known: Keys) -> tuple[Keys, NDArray[np.bool_]]:
     """For each key its place in ``known`` (where it has one), and whether it has one."""
     if not len(known) or not len(keys):
         return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)

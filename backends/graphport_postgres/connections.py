@@ -13,7 +13,7 @@ from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from graphport.errors import ConfigError, StorageUnavailableError
 from graphport_postgres.layout import Layout
@@ -66,7 +66,11 @@ class Connections:
     def take(self) -> Lease:
         """A connection until `give_back`."""
         pool = self._ready_pool()
-        return Lease(pool, pool.getconn())
+        try:
+            return Lease(pool, pool.getconn())
+        except PoolTimeout:
+            self._probe()  # all taken, or none to be had: then this says why
+            raise
 
     def give_back(self, lease: Lease) -> None:
         """Returns a connection; what was left open on it is rolled back."""
@@ -105,12 +109,17 @@ class Connections:
     def _ready_pool(self) -> ConnectionPool[Link]:
         with self._lock:
             if self._pool is None:
-                # A pool would go on trying while the server is down; one plain connection says so at once.
-                with Connection.connect(self._conninfo, autocommit=True) as connection:
-                    require_server(connection)
-                    self._layout.require_server(connection, self._options.read_only)
+                self._probe()
                 self._pool = self._new_pool()
             return self._pool
+
+    def _probe(self) -> None:
+        """Raises what keeps us from working on this server; a pool would go on trying in the background."""
+        with Connection.connect(self._conninfo, autocommit=True) as connection:
+            require_server(connection)
+            if self._layout.require_server is not None:
+                self._layout.require_server(connection, self._options.read_only)
+            self._prepare(connection)
 
     def _new_pool(self) -> ConnectionPool[Link]:
         return ConnectionPool(
@@ -125,8 +134,8 @@ class Connections:
         )
 
     def _prepare(self, connection: Link) -> None:
-        if self._layout.warm_up is not None:
-            connection.execute(self._layout.warm_up.encode())
+        for statement in self._layout.warm_up:
+            connection.execute(statement.encode())
         names = [part for setting in self._settings.items() for part in setting]
         calls = ", ".join(["set_config(%s, %s, false)"] * len(self._settings))
         connection.execute(f"SELECT {calls}".encode(), names)

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import errors as pg
 from psycopg import sql
 
-from graphport.errors import InvalidQueryError, StorageUnavailableError
+from graphport.errors import InvalidQueryError, StorageUnavailableError, UnsupportedError
 from graphport.model import check_props
 from graphport_postgres.connections import Link
 from graphport_postgres.cypher_check import check_query
@@ -42,6 +42,8 @@ def run_cypher(
 def _answer(connection: Link, text: bytes, values: list[str]) -> list[tuple[Any, ...]]:
     try:
         rows = psycopg.RawCursor(connection).execute(text, values).fetchall()
+    except pg.ReadOnlySqlTransaction as error:
+        raise UnsupportedError("the query would write; use upsert_nodes, upsert_edges and their like") from error
     except pg.InternalError_ as error:
         if "cypher(cstring)" not in str(error):
             raise

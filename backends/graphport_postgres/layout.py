@@ -52,6 +52,10 @@ class Layout:
     For bulk loads: ``load_bases`` selects the numbers below the first node's and the first edge's key,
     ``node_lines`` and ``edge_lines`` give a snapshot's rows as COPY text in big pieces, and ``restart``
     sets the sequences to what was loaded. ``indexes`` are those worth building afterwards.
+
+    ``grants(role, database)`` are the statements that let a role keep graphs there;
+    ``require_server(connection, read_only)`` raises where the layout cannot work at all. ``warm_up`` and
+    ``settings`` prepare each new session.
     """
 
     backend: str
@@ -92,8 +96,9 @@ class Layout:
     restart: tuple[LiteralString, ...]
     node_lines: Callable[[GraphSnapshot, int], Iterator[str]]
     edge_lines: Callable[[GraphSnapshot, int, int], Iterator[str]]
-    require_server: Callable[[Connection[TupleRow], bool], None]
-    warm_up: LiteralString | None = None
+    grants: Callable[[str, str], tuple[str, ...]]
+    require_server: Callable[[Connection[TupleRow], bool], None] | None = None
+    warm_up: tuple[LiteralString, ...] = ()
     cypher: Callable[..., list[tuple[Any, ...]]] | None = None
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
 

@@ -279,21 +279,19 @@ class Session:
         own = self._own()
         return own is not None and own.changed
 
-    def stream(self, statement: Statement) -> Iterator[Row]:
-        """Rows one by one, as they were at the first; some thousand at a time are in memory."""
+    def stream(self, statement: Statement, decode: Callable[[Row], T]) -> Generator[T]:
+        """Decoded rows one by one, as they were at the first; some thousand at a time are in memory."""
         own = self._own()
-        if own is not None:
-            return self._streamed_in(own, statement)
-        return self._streamed_alone(statement)
+        return self._streamed_alone(statement, decode) if own is None else self._streamed_in(own, statement, decode)
 
-    def _streamed_alone(self, statement: Statement) -> Iterator[Row]:
+    def _streamed_alone(self, statement: Statement, decode: Callable[[Row], T]) -> Generator[T]:
         try:
             with self.still() as connection:
-                yield from self._fetched(connection, "gp", statement)
+                yield from map(decode, self._fetched(connection, "gp", statement))
         except GraphAbsentError:
             return
 
-    def _streamed_in(self, own: _Transaction, statement: Statement) -> Iterator[Row]:
+    def _streamed_in(self, own: _Transaction, statement: Statement, decode: Callable[[Row], T]) -> Generator[T]:
         name = f"gp_{next(own.cursors)}"
         try:
             rows = self._fetched(own.connection, name, statement)
@@ -304,7 +302,7 @@ class Session:
                     row = next(rows, None)
                 if row is None:
                     return
-                yield row
+                yield decode(row)
         finally:
             if self._transactions.get(threading.get_ident()) is own:
                 with suppress(psycopg.Error):  # the transaction failed already, and its cursors are gone

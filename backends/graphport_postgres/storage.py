@@ -48,7 +48,7 @@ class PostgresStorage:
 
     def __init__(self, layout: Layout, options: PostgresOptions) -> None:
         self._graph = check_text(options.graph, "graph name")
-        self._layout = layout
+        self.layout = layout
         self._read_only = options.read_only
         self._catalog = Catalog(layout, self._graph)
         self._sql = Statements.of(layout, self._catalog.space)
@@ -61,7 +61,7 @@ class PostgresStorage:
             raise
 
     def __repr__(self) -> str:
-        return f"PostgresStorage(backend={self._layout.backend!r}, graph={self._graph!r})"
+        return f"PostgresStorage(backend={self.layout.backend!r}, graph={self._graph!r})"
 
     @property
     def graph(self) -> str:
@@ -77,13 +77,13 @@ class PostgresStorage:
     def get_nodes(self, ids: Iterable[str], /) -> dict[str, Node]:
         wanted = check_ids(ids)
         rows = self._read(self._sql.get_nodes, ids=self._keys(wanted)) if wanted else self._nothing()
-        found = {node.id: node for node in map(self._layout.decode_node, rows)}
+        found = {node.id: node for node in map(self.layout.decode_node, rows)}
         return {node_id: found[node_id] for node_id in wanted if node_id in found}
 
     def get_edges(self, keys: Iterable[tuple[str, str, str]], /) -> dict[EdgeKey, Edge]:
         wanted = list(dict.fromkeys(map(check_key, keys)))
         rows = self._read(self._sql.get_edges, **self._edge_keys(wanted)) if wanted else self._nothing()
-        found = {edge.key: edge for edge in map(self._layout.decode_edge, rows)}
+        found = {edge.key: edge for edge in map(self.layout.decode_edge, rows)}
         return {key: found[key] for key in wanted if key in found}
 
     def iter_nodes(
@@ -93,11 +93,11 @@ class PostgresStorage:
         for what, value in filters.items():
             if value is not None:
                 check_text(value, what)
-        return map(self._layout.decode_node, self._session.stream(Statement(self._sql.iter_nodes, filters)))
+        return self._session.stream(Statement(self._sql.iter_nodes, filters), self.layout.decode_node)
 
     def iter_edges(self, *, kinds: Iterable[str] | None = None) -> Iterator[Edge]:
         filters = {"kinds": self._kind_keys(check_kinds(kinds))}
-        return map(self._layout.decode_edge, self._session.stream(Statement(self._sql.iter_edges, filters)))
+        return self._session.stream(Statement(self._sql.iter_edges, filters), self.layout.decode_edge)
 
     def incident_edges(
         self,
@@ -120,7 +120,7 @@ class PostgresStorage:
         for number, *row in rows:
             edges = found.setdefault(number, [])
             if row[0] is not None:  # the one row of a node without edges is all nulls
-                edges.append(self._layout.decode_edge(row))
+                edges.append(self.layout.decode_edge(row))
         return {
             node_id: sorted(found[number], key=lambda edge: edge.key)
             for number, node_id in enumerate(wanted, 1)
@@ -145,7 +145,7 @@ class PostgresStorage:
             with self._session.still() as connection:
                 return walk(
                     connection,
-                    self._layout,
+                    self.layout,
                     self._sql,
                     keys,
                     depth=depth,
@@ -182,8 +182,8 @@ class PostgresStorage:
         batch = list(check_nodes(nodes).values())
         with self._in_parts(batch) as parts:
             for part in parts:
-                columns = zip(*map(self._layout.encode_node, part), strict=True)
-                arrays: dict[str, Any] = dict(zip(self._layout.node_columns, map(list, columns), strict=True))
+                columns = zip(*map(self.layout.encode_node, part), strict=True)
+                arrays: dict[str, Any] = dict(zip(self.layout.node_columns, map(list, columns), strict=True))
                 self._session.write(Statement(self._sql.upsert_nodes, arrays))
                 self._session.changed()
 
@@ -197,8 +197,8 @@ class PostgresStorage:
     def _upsert_edges(self, edges: Sequence[Edge]) -> None:
         ends = list(dict.fromkeys(node_id for edge in edges for node_id in (edge.source, edge.target)))
         place = {node_id: number for number, node_id in enumerate(ends, 1)}
-        columns = zip(*map(self._layout.encode_edge, edges), strict=True)
-        arrays: dict[str, Any] = dict(zip(self._layout.edge_columns, map(list, columns), strict=True))
+        columns = zip(*map(self.layout.encode_edge, edges), strict=True)
+        arrays: dict[str, Any] = dict(zip(self.layout.edge_columns, map(list, columns), strict=True))
         arrays["ids"] = self._keys(ends)
         arrays["sources"] = [place[edge.source] for edge in edges]
         arrays["targets"] = [place[edge.target] for edge in edges]
@@ -241,7 +241,7 @@ class PostgresStorage:
         self._session.refuse_transaction("bulk_load")
         require_loadable(graph)
         with self._session.transaction():
-            self._session.call(lambda connection: bulk_load(connection, self._layout, self._catalog.space, graph))
+            self._session.call(lambda connection: bulk_load(connection, self.layout, self._catalog.space, graph))
             self._session.changed()
 
     @contextmanager
@@ -274,12 +274,12 @@ class PostgresStorage:
         self, query: str, params: Mapping[str, Any] | None = None, /, *, columns: Iterable[str] = ("result",)
     ) -> list[tuple[Any, ...]]:
         self._session.require_usable()
-        if self._layout.cypher is None:
+        if self.layout.cypher is None:
             self._refuse_cypher()
-        return self._layout.cypher(self._session, self._catalog.space, query, params, columns)
+        return self.layout.cypher(self._session, self._catalog.space, query, params, columns)
 
     def _refuse_cypher(self) -> NoReturn:
-        raise UnsupportedError(f"the {self._layout.backend} backend has no Cypher; choose the backend age or kuzu")
+        raise UnsupportedError(f"the {self.layout.backend} backend has no Cypher; choose the backend age or kuzu")
 
     def close(self) -> None:
         self._session.close()
@@ -302,7 +302,7 @@ class PostgresStorage:
         return []
 
     def _keys(self, ids: Iterable[str]) -> list[str]:
-        return [self._layout.encode_key(node_id) for node_id in ids]
+        return [self.layout.encode_key(node_id) for node_id in ids]
 
     def _kind_keys(self, kinds: frozenset[str] | None) -> list[str] | None:
         return None if kinds is None else self._keys(sorted(kinds))

@@ -6,10 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from psycopg import Connection
-from psycopg.rows import TupleRow
-
-from graphport.errors import StorageUnavailableError
 from graphport.model import Edge, Node, Props
 from graphport.snapshot import GraphSnapshot
 from graphport_postgres.layout import Layout, index_form
@@ -90,23 +86,10 @@ def _copy_text(text: str | None) -> str:
     return "\\N" if text is None else text.translate(_ESCAPES)
 
 
-def _require_rights(connection: Connection[TupleRow], read_only: bool) -> None:
-    row = connection.execute(
-        "SELECT has_database_privilege(current_database(), 'CREATE'), current_user, current_database()"
-    ).fetchone()
-    assert row is not None
-    allowed, role, database = row
-    if not (allowed or read_only):
-        raise StorageUnavailableError(
-            f"role {role!r} may not create schemas in database {database!r}; let its owner run: "
-            f"{grant_create(role, database)}"
-        )
-
-
-def grant_create(role: str, database: str) -> str:
-    """The statement that lets ``role`` keep graphs in ``database``."""
+def grants(role: str, database: str) -> tuple[str, ...]:
+    """What the database's owner runs so that ``role`` can keep graphs in it."""
     quoted_role, quoted_database = (f'"{name.replace(chr(34), chr(34) * 2)}"' for name in (role, database))
-    return f"GRANT CREATE ON DATABASE {quoted_database} TO {quoted_role};"
+    return (f"GRANT CREATE ON DATABASE {quoted_database} TO {quoted_role};",)
 
 
 TABLE_LAYOUT = Layout(
@@ -164,6 +147,6 @@ TABLE_LAYOUT = Layout(
     restart=("SELECT setval(pg_get_serial_sequence('{schema}.node', 'pk'), greatest(%(nodes)s, 1), %(nodes)s > 0)",),
     node_lines=_node_lines,
     edge_lines=_edge_lines,
-    require_server=_require_rights,
+    grants=grants,
     settings={"search_path": "pg_catalog"},
 )

@@ -9,17 +9,43 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 from postgres_servers import NoServer, Server, shared, start_newest, start_old
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from psycopg.rows import TupleRow
+
+from graphport import Backend, open_storage
+from graphport_postgres.plugin import AGE, POSTGRES
+from graphport_postgres.storage import PostgresStorage
 
 TEMPLATE = "gp_test_template"
+ENGINES = {"age-newest": ("newest", AGE), "age-old": ("old", AGE), "tables": ("newest", POSTGRES)}
 _numbers = count(1)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A backend on an empty database of its own; opens handles onto it."""
+
+    backend: Backend
+    dsn: str
+    stack: ExitStack
+
+    def open(self, **options: Any) -> PostgresStorage:
+        storage = open_storage(self.backend, **{"dsn": self.dsn, **options})
+        assert isinstance(storage, PostgresStorage)
+        return self.stack.enter_context(storage)
+
+    def admin(self) -> psycopg.Connection[TupleRow]:
+        """A superuser's connection, closed at the end of the test."""
+        return self.stack.enter_context(psycopg.connect(self.dsn, autocommit=True))
 
 
 def _session_folder(config: pytest.Config, name: str) -> Path:
@@ -80,3 +106,28 @@ def new_database(servers: Callable[[str], str]) -> Iterator[Callable[[str], str]
             return make_conninfo(dsn, dbname=name)
 
         yield database
+
+
+def _engine(new_database: Callable[[str], str], name: str) -> Iterator[Engine]:
+    server, backend = ENGINES[name]
+    dsn = new_database(server)
+    with ExitStack() as stack:
+        yield Engine(backend, dsn, stack)
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, new_database: Callable[[str], str]) -> Iterator[Engine]:
+    """Each backend on each server."""
+    yield from _engine(new_database, request.param)
+
+
+@pytest.fixture(params=["age-newest", "age-old"])
+def age(request: pytest.FixtureRequest, new_database: Callable[[str], str]) -> Iterator[Engine]:
+    """AGE, both versions."""
+    yield from _engine(new_database, request.param)
+
+
+@pytest.fixture
+def tables(new_database: Callable[[str], str]) -> Iterator[Engine]:
+    """Plain tables: for what is the same whatever the layout."""
+    yield from _engine(new_database, "tables")

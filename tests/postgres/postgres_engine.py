@@ -174,7 +174,7 @@ def _traced() -> Iterator[RoundTrips]:
     with tempfile.TemporaryFile("w+") as file:
 
         def traced(pool: Any, timeout: float | None = None) -> psycopg.Connection[Any]:
-            connection = real(pool, timeout)
+            connection: psycopg.Connection[Any] = real(pool, timeout)
             connection.pgconn.trace(file.fileno())
             connection.pgconn.set_trace_flags(Trace.SUPPRESS_TIMESTAMPS)
             taken.append(connection)

@@ -57,6 +57,13 @@ class ScriptServer:
         """Process id of the server itself, which a test may kill."""
         return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
 
+    def running(self) -> bool:
+        try:
+            self.run("status")
+        except NoServer:
+            return False
+        return True
+
     def remove(self) -> None:
         with suppress(NoServer):
             self.run("stop")
@@ -94,8 +101,8 @@ def _from_docker() -> Server:
     if "DOCKER_HOST" not in os.environ and not Path("/var/run/docker.sock").exists():
         raise NoServer("no Docker engine answers")
     try:
-        import docker
-        from docker.errors import DockerException
+        import docker  # type: ignore[import-untyped]  # it brings no types
+        from docker.errors import DockerException  # type: ignore[import-untyped]  # as above
         from testcontainers.core.container import DockerContainer
     except ImportError as error:
         raise NoServer(f"{error}; pip install testcontainers") from error
