@@ -187,7 +187,7 @@ class TestErrors:
             kb.search("acme", **options)  # type: ignore[arg-type]  # wrong on purpose
 
     @pytest.mark.parametrize(
-        "query", ['"unbalanced', "a AND OR NOT (", "body:x^2~*?[", "\\", "🙂", "a\0b", "' OR 1=1 --"]
+        "query", ['"unbalanced', "a AND OR NOT (", "body:x^2~*?[", "\\", "🙂", "a\0b", "\ud800", "' OR 1=1 --"]
     )
     def test_any_other_text_is_a_query(self, filled: Path, query: str) -> None:
         with opened(filled) as kb:

@@ -67,6 +67,7 @@ class Legs:
 
 def search(kb: KnowledgeBase, query: str, options: SearchOptions) -> list[Hit]:
     """The ``top_k`` visible entries that answer the query best, best first."""
+    query = query.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")  # any text is a query
     if not query.strip():
         raise InvalidQueryError("the query is empty; ask for at least one word")
     legs = run_legs(kb, query, options)
