@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Answer(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
 
 
 class KnowledgeBaseName(Answer):
@@ -244,3 +244,76 @@ class Report(Answer):
     query: str
     markdown: str
     sources: list[str]
+
+
+class Symbol(Answer):
+    """A symbol of source code, and where it is; ``match`` says how its name was found."""
+
+    id: str
+    name: str
+    qualified: str
+    kind: str
+    file: str
+    line: int
+    end_line: int
+    signature: str
+    language: str
+    match: Literal["exact", "case-insensitive", "prefix"]
+
+
+class Symbols(Answer):
+    symbols: list[Symbol]
+    next_cursor: str | None
+
+
+class Caller(Answer):
+    """Who calls ``target``, and the line of the first call; ``candidates``: what an ambiguous call may mean."""
+
+    symbol: Symbol
+    target: str
+    via: str
+    confidence: str
+    file: str
+    line: int
+    candidates: list[str]
+
+
+class Callers(Answer):
+    """``precise`` is false where no call of a target is known and mentions of its name are told instead."""
+
+    targets: list[Symbol]
+    callers: list[Caller]
+    precise: bool
+    next_cursor: str | None
+
+
+class CallGraphNode(Answer):
+    symbol: Symbol
+    depth: int
+
+
+class CallGraphEdge(Answer):
+    source: str
+    target: str
+    kind: str
+    confidence: str
+    file: str
+    line: int
+
+
+class CallGraph(Answer):
+    """What is within so many calls, nearest first; the flags say what was cut off."""
+
+    nodes: list[CallGraphNode]
+    edges: list[CallGraphEdge]
+    cut_by_nodes: bool
+    cut_by_depth: bool
+    next_cursor: str | None
+
+
+class SimilarCode(Answer):
+    """Code most like a symbol's own, best first."""
+
+    symbol: str
+    hits: list[SearchHit]
+    next_cursor: str | None

@@ -25,7 +25,7 @@ from graphport_serve.access import Access
 from graphport_serve.guards import access_of
 from graphport_serve.paging import Bounds
 from graphport_serve.problems import told
-from graphport_serve.questions import gazetteer, graphs
+from graphport_serve.questions import code, gazetteer, graphs
 from graphport_serve.questions.searching import Search
 from graphport_serve.service import Service
 
@@ -49,6 +49,7 @@ Limit = Annotated[int, Field(ge=1, le=500, description="How many items at most."
 Query = Annotated[str, Field(min_length=1, max_length=2000)]
 Depth = Annotated[int, Field(ge=0, le=10, description="Steps from the node.")]
 MaxNodes = Annotated[int, Field(ge=1, le=1000)]
+Symbol = Annotated[str, Field(min_length=1, max_length=2000, description="A symbol's name, qualified name or id.")]
 EntityType = Annotated[str, Field(min_length=1, max_length=200, description="person, location, topic, ...")]
 
 
@@ -91,6 +92,61 @@ class Tools:
         return await self._ask(
             ctx, knowledge_base, partial(search, bounds=Bounds(top_k, CHARACTERS), cursor=cursor, text=TEXT)
         )
+
+    async def find_symbol(
+        self,
+        ctx: Ctx,
+        name: Annotated[str, Field(min_length=1, max_length=2000, description="A name, or Class.method.")],
+        knowledge_base: Base = None,
+        file: Annotated[str | None, Field(description="Only in files whose path ends so.")] = None,
+        kind: Annotated[str | None, Field(description="class, function, method, ...")] = None,
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> answers.Symbols:
+        """Where a symbol of source code is defined, with file and line."""
+        bounds = Bounds(limit, CHARACTERS)
+        question = partial(code.find_symbol, name=name, file=file, kind=kind, bounds=bounds, cursor=cursor)
+        return await self._ask(ctx, knowledge_base, question)
+
+    async def find_callers(
+        self, ctx: Ctx, symbol: Symbol, knowledge_base: Base = None, limit: Limit = 100, cursor: Cursor = None
+    ) -> answers.Callers:
+        """Who calls a symbol, with file and line of the first call."""
+        bounds = Bounds(limit, CHARACTERS)
+        return await self._ask(
+            ctx, knowledge_base, partial(code.find_callers, symbol=symbol, bounds=bounds, cursor=cursor)
+        )
+
+    async def get_call_graph(
+        self,
+        ctx: Ctx,
+        symbol: Symbol,
+        knowledge_base: Base = None,
+        depth: Depth = 2,
+        max_nodes: MaxNodes = 100,
+        direction: Annotated[Direction, Field(description="out: what it calls; in: who calls it.")] = Direction.OUT,
+        cursor: Cursor = None,
+    ) -> answers.CallGraph:
+        """The calls around a symbol, nearest first."""
+        question = partial(
+            code.get_call_graph, symbol=symbol, depth=depth, max_nodes=max_nodes, direction=direction,
+            bounds=Bounds(5000, CHARACTERS), cursor=cursor,
+        )  # fmt: skip
+        return await self._ask(ctx, knowledge_base, question)
+
+    async def find_similar(
+        self,
+        ctx: Ctx,
+        symbol: Symbol,
+        knowledge_base: Base = None,
+        top_k: Annotated[int, Field(ge=1, le=50)] = 5,
+        cursor: Cursor = None,
+    ) -> answers.SimilarCode:
+        """Code most like a symbol's own, best first."""
+        question = partial(
+            code.find_similar, symbol=symbol, top_k=top_k, bounds=Bounds(top_k, CHARACTERS), cursor=cursor, text=TEXT
+        )
+        return await self._ask(ctx, knowledge_base, question)
 
     async def get_graph(
         self,
@@ -151,7 +207,10 @@ def make_mcp(service: Service, access: Callable[[Request | None], Access]) -> MC
         log_level="WARNING",
     )
     tools = Tools(service, access)
-    for tool in (tools.search_knowledge, tools.get_graph, tools.list_gazetteer):
+    for tool in (
+        tools.search_knowledge, tools.find_symbol, tools.find_callers, tools.get_call_graph, tools.find_similar,
+        tools.get_graph, tools.list_gazetteer,
+    ):  # fmt: skip
         server.add_tool(tool, annotations=READS, structured_output=True)
     server.add_tool(tools.add_entity, annotations=ADDS, structured_output=True)
     server.add_tool(tools.remove_entity, annotations=REMOVES, structured_output=True)

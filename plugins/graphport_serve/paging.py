@@ -8,11 +8,24 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from graphport.errors import InvalidQueryError
 
 T = TypeVar("T")
+N = TypeVar("N")
+
+
+class _Edge(Protocol):
+    @property
+    def source(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+
+
+E = TypeVar("E", bound=_Edge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,25 @@ def page_of(
         items.append(row)
     end = start + len(items)
     return Page(items, _cursor(end, mark) if end < len(rows) else None, len(rows))
+
+
+def joined(nodes: Sequence[N], edges: Sequence[E], id_of: Callable[[N], str]) -> list[N | E]:
+    """Each node, then the edges between it and the nodes before it: pages of it build on each other."""
+    place = {id_of(node): number for number, node in enumerate(nodes)}
+    after: dict[int, list[E]] = {}
+    for edge in edges:
+        after.setdefault(max(place[edge.source], place[edge.target]), []).append(edge)
+    return [row for number, node in enumerate(nodes) for row in (node, *after.get(number, ()))]
+
+
+def only(rows: Sequence[object], kind: type[T]) -> list[T]:
+    """The rows of one kind."""
+    return [row for row in rows if isinstance(row, kind)]
+
+
+def json_size(answer: BaseModel) -> int:
+    """Characters that an answer takes as JSON."""
+    return len(answer.model_dump_json())
 
 
 def _cursor(place: int, mark: str) -> str:

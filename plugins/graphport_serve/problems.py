@@ -27,9 +27,6 @@ _STATUS: tuple[tuple[type[GraphportError], int], ...] = (  # the first that fits
     (errors.BodyTooLargeError, 413),
     (errors.OverloadedError, 503),
     (errors.RequestTimeoutError, 503),
-    (core.KnowledgeBaseNotFoundError, 404),
-    (core.EntryNotFoundError, 404),
-    (core.MissingNodeError, 404),
     (core.EntityConflictError, 409),
     (core.UnsupportedError, 409),
     (core.InvalidInputError, 422),
@@ -68,8 +65,9 @@ class Problem(BaseModel):
 
 
 def status_of(error: GraphportError) -> int:
-    """The HTTP status of an error; 500 for one that is nobody's request's fault."""
-    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    """The HTTP status of an error: 404 for whatever is not found, 500 for what is nobody's request's fault."""
+    listed = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+    return 404 if listed == 500 and isinstance(error, LookupError) else listed
 
 
 def told(error: GraphportError) -> str:

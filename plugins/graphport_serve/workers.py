@@ -35,15 +35,16 @@ class Workers:
 
     async def run(self, call: Callable[[], T]) -> T:
         """What ``call`` returns or raises, from a thread of the pool."""
-        future = self._submit(call)
+        future = asyncio.wrap_future(self._submit(call))
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
-        except TimeoutError as error:
-            if not future.cancelled() and future.done() and future.exception() is error:
-                raise  # the call's own
-            raise RequestTimeoutError(
-                f"no answer within {self._seconds:g} s; ask for less, or raise server.request_seconds"
-            ) from error
+            done, _ = await asyncio.wait({future}, timeout=self._seconds)
+            if not done:
+                raise RequestTimeoutError(
+                    f"no answer within {self._seconds:g} s; ask for less, or raise server.request_seconds"
+                )
+            return future.result()
+        finally:
+            future.cancel()  # gives up a call that has not begun
 
     def _submit(self, call: Callable[[], T]) -> Future[T]:
         with self._lock:

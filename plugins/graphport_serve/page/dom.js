@@ -23,6 +23,8 @@ export function swatch(colour) {
   return dot;
 }
 
+export const many = (count, one, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
+
 const notice = document.getElementById("notice");
 let clearing = 0;
 

@@ -15,6 +15,7 @@ export class Drawing {
     this.software = drawnBySoftware();
     this.edgesAtOnce = this.software ? 1500 : 30000; // with more than these, edges wait until the picture stands still
     this.selected = null;
+    this.followed = null;
     this.near = new Set();
     this.worker = new Worker(new URL("./layout-worker.js", import.meta.url), { type: "module" });
     this.worker.onmessage = ({ data }) => this.#place(data);
@@ -84,7 +85,11 @@ export class Drawing {
       data.y = y[row.get(id)];
       return data;
     }, { attributes: ["x", "y"] });
-    if (done) this.sigma.getContainer().dataset.placed = String(order.length);
+    if (!done) return;
+    this.sigma.refresh();
+    if (this.followed !== null) this.look(this.followed);
+    this.followed = null;
+    this.sigma.getContainer().dataset.placed = String(order.length);
   }
 
   #node(id, data, look) {
@@ -134,6 +139,11 @@ export class Drawing {
       return found;
     };
     return (this.selected !== null && best(this.near)) || best(this.graph.nodes());
+  }
+
+  // Look at a node once the layout, which may carry it off, is done.
+  follow(id) {
+    this.followed = id;
   }
 
   look(id) {

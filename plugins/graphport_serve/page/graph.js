@@ -2,7 +2,7 @@
 
 import { ask, pathOf } from "./api.js";
 import { heat, OTHER, palette } from "./colours.js";
-import { el, option, say, swatch, theme } from "./dom.js";
+import { el, many, option, say, swatch, theme } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { go, here } from "./place.js";
 
@@ -70,7 +70,8 @@ class GraphView {
     const params = { node: id, depth: 1, max_nodes: this.form.elements.max.value, communities: true };
     if (await this.load(params, { keep: true })) {
       this.select(id);
-      say(`${this.nodes.size - before} nodes more`);
+      this.drawing?.follow(id);
+      say(`${many(this.nodes.size - before, "node")} more`);
     }
   }
 
@@ -239,6 +240,7 @@ class GraphView {
   }
 
   nodeColour(node) {
+    if (this.colouring === "heat" && this.heat) return heat(this.heat.shares.get(node.id) ?? 0);
     const look = this.nodes.has(node.id) ? this.nodeLook(node.id) : {};
     return look.color ?? this.kindColours.get(node.kind) ?? OTHER;
   }
@@ -253,7 +255,7 @@ class GraphView {
     const text = el("p", { class: "text" });
     this.details.replaceChildren(...[
       el("h2", {}, swatch(this.nodeColour(node)), node.name),
-      el("p", { class: "quiet" }, `${node.kind} · ${node.degree} edges, ${around.length} neighbours shown`),
+      el("p", { class: "quiet" }, `${node.kind} · ${many(node.degree, "edge")}, ${many(around.length, "neighbour")} shown`),
       el("p", { class: "quiet id" }, node.id),
       el("div", { class: "line" },
         el("button", { type: "button", onclick: () => this.expand(node.id) }, "Bring neighbours"),
@@ -312,10 +314,10 @@ class GraphView {
   communityLegend(groups) {
     const lists = groups.slice(0, LEGEND).map(([community, count]) => {
       const members = [...this.nodes.values()].filter((node) => node.community === community).sort((a, b) => b.degree - a.degree);
-      return this.nodeButton(members[0], () => { this.select(members[0].id); this.drawing?.look(members[0].id); }, `${count} nodes`);
+      return this.nodeButton(members[0], () => { this.select(members[0].id); this.drawing?.look(members[0].id); }, many(count, "node"));
     });
     const more = groups.length - LEGEND;
-    return el("div", {}, el("h3", {}, `${groups.length} communities shown`), el("ul", { class: "communities" }, lists),
+    return el("div", {}, el("h3", {}, `${many(groups.length, "community", "communities")} shown`), el("ul", { class: "communities" }, lists),
       more > 0 && el("p", { class: "quiet" }, `${more} smaller ones in grey`));
   }
 
@@ -340,7 +342,7 @@ class GraphView {
   tell() {
     const nodes = [...this.nodes.keys()].filter((id) => this.visible(id)).length;
     const edges = [...this.edges.values()].filter((edge) => !this.hiddenEdges.has(edge.kind) && this.visible(edge.source) && this.visible(edge.target)).length;
-    this.status.textContent = `${nodes} nodes, ${edges} edges${this.cut ? "; there is more" : ""}`;
+    this.status.textContent = `${many(nodes, "node")}, ${many(edges, "edge")}${this.cut ? "; there is more" : ""}`;
   }
 
   leave() {

@@ -1,7 +1,7 @@
 // One question, asked without and with the graph, side by side: what moved, and why.
 
 import { ask, pathOf } from "./api.js";
-import { el, option, say } from "./dom.js";
+import { el, many, option, say } from "./dom.js";
 import { go, linkTo } from "./place.js";
 
 const MODES = [["", "as configured"], ["hybrid", "hybrid"], ["lexical", "words only"], ["dense", "meaning only"]];
@@ -100,7 +100,7 @@ function draw(results, base, query, answers) {
         ? el("ol", { class: "hits" }, answer.hits.map((hit) => hitCard(base, query, hit, other, index === 1)))
         : el("p", { class: "empty" }, "Nothing found. Try other words."));
   });
-  const told = answers.length > 1 ? summary(places) : `${answers[0].hits.length} hits.`;
+  const told = answers.length > 1 ? summary(places) : `${many(answers[0].hits.length, "hit")}.`;
   results.replaceChildren(el("p", { class: "summary", role: "status" }, told), ...columns);
 }
 
@@ -110,8 +110,6 @@ function summary([before, after]) {
   const parts = [moved && `moved ${many(moved, "hit")}`, fresh && `brought ${many(fresh, "new one", "new ones")}`].filter(Boolean);
   return parts.length ? `The graph ${parts.join(" and ")}.` : "The graph changed nothing here.";
 }
-
-const many = (count, one, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
 
 function hitCard(base, query, hit, other, graphOn) {
   const mark = (on) => document.querySelectorAll(".hit").forEach((card) => card.classList.toggle("same", on && card.dataset.entry === hit.entry));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,17 +26,15 @@ from graphport_serve.answers import (
     NodeScore,
     Ranking,
 )
-from graphport_serve.paging import Bounds, page_of
+from graphport_serve.paging import Bounds, joined, json_size, only, page_of
 
 Algorithm = Literal["leiden", "louvain"]
 _MEMBERS = 5
 
-A = TypeVar("A", bound=GraphNode | GraphEdge)
-
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What lies around ``node``; without one, the best connected nodes and what is between them.
+    """What lies around ``node``; without one, the best connected nodes and those that join them.
 
     ``kinds`` are the edge kinds that count (None: all).
     """
@@ -53,18 +51,8 @@ class Around:
         part = self._overview(snapshot) if self.node is None else self._surroundings(kb, snapshot)
         if bounds is None:
             return part
-        rows = _interleaved(part)
         question = (self.node, self.depth, self.max_nodes, self.direction, sorted(self.kinds or ()), self.communities)
-        page = page_of(
-            rows, cursor, bounds, question=("graph", kb.config.name, *question),
-            size=lambda row: len(row.model_dump_json()),
-        )  # fmt: skip
-        return GraphAnswer(
-            nodes=_only(page.items, GraphNode),
-            edges=_only(page.items, GraphEdge),
-            truncated=part.truncated,
-            next_cursor=page.next,
-        )
+        return paged(part, cursor, bounds, question=("graph", kb.config.name, *question))
 
     def _surroundings(self, kb: KnowledgeBase, snapshot: GraphSnapshot) -> GraphAnswer:
         assert self.node is not None
@@ -72,9 +60,7 @@ class Around:
             [self.node], depth=self.depth, max_nodes=self.max_nodes, direction=self.direction, kinds=self.kinds
         )
         if not found.nodes:
-            raise MissingNodeError(
-                f"no node {self.node!r:.120} in the graph; GET .../nodes?q= finds some", (self.node,)
-            )
+            raise MissingNodeError(f"no node {self.node!r:.120} in the graph; look for it by its name", (self.node,))
         degrees = _degrees(snapshot)
         labels = _labels(snapshot, "leiden", 1.0) if self.communities else None
         nodes: list[GraphNode] = []
@@ -92,7 +78,7 @@ class Around:
 
     def _overview(self, snapshot: GraphSnapshot) -> GraphAnswer:
         degrees = _degrees(snapshot)
-        rows: list[int] = np.sort(np.argsort(-degrees, kind="stable")[: self.max_nodes]).tolist()
+        rows: list[int] = np.sort(_landmarks(snapshot, degrees, self.max_nodes)).tolist()
         labels = _labels(snapshot, "leiden", 1.0) if self.communities else None
         inside = np.zeros(snapshot.n_nodes, dtype=bool)
         inside[rows] = True
@@ -197,6 +183,20 @@ def _degrees(snapshot: GraphSnapshot) -> NDArray[np.int64]:
     return snapshot.derived("serve:degrees", compute)
 
 
+def _landmarks(snapshot: GraphSnapshot, degrees: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Rows of ``count`` nodes to see a graph by: the hubs, a third of them, then what is joined to most hubs.
+
+    Hubs alone would often have no edge between them: texts hang on names, and names on texts.
+    """
+    by_degree = np.argsort(-degrees, kind="stable")
+    hub = np.zeros(snapshot.n_nodes, dtype=bool)
+    hub[by_degree[: -(-count // 3)]] = True
+    source, target = snapshot.source_index, snapshot.target_index
+    ends = np.concatenate([target[hub[source]], source[hub[target]]])
+    joined = np.bincount(ends, minlength=snapshot.n_nodes)
+    return np.lexsort((-degrees, -joined, ~hub))[:count]
+
+
 def _found(snapshot: GraphSnapshot, row: int) -> FoundNode:
     return FoundNode(id=snapshot.ids[row], kind=snapshot.node_kind_of(row), name=snapshot.names[row])
 
@@ -205,14 +205,13 @@ def _edge(source: str, target: str, kind: str, weight: float) -> GraphEdge:
     return GraphEdge(source=source, target=target, kind=kind, weight=weight)
 
 
-def _interleaved(part: GraphAnswer) -> list[GraphNode | GraphEdge]:
-    """Each node, then the edges between it and the nodes before it: pages that build on each other."""
-    place = {node.id: number for number, node in enumerate(part.nodes)}
-    after: dict[int, list[GraphEdge]] = {}
-    for edge in part.edges:
-        after.setdefault(max(place[edge.source], place[edge.target]), []).append(edge)
-    return [row for number, node in enumerate(part.nodes) for row in (node, *after.get(number, ()))]
-
-
-def _only(rows: Sequence[GraphNode | GraphEdge], kind: type[A]) -> list[A]:
-    return [row for row in rows if isinstance(row, kind)]
+def paged(part: GraphAnswer, cursor: str | None, bounds: Bounds, *, question: Sequence[object]) -> GraphAnswer:
+    """A page of ``part``. An edge comes with the later of its two nodes, so pages build on each other."""
+    rows = joined(part.nodes, part.edges, lambda node: node.id)
+    page = page_of(rows, cursor, bounds, question=question, size=json_size)
+    return GraphAnswer(
+        nodes=only(page.items, GraphNode),
+        edges=only(page.items, GraphEdge),
+        truncated=part.truncated,
+        next_cursor=page.next,
+    )

@@ -9,7 +9,7 @@ from graphport.config import GraphMode, Mode
 from graphport.knowledge.base import KnowledgeBase
 from graphport.retrieval.hits import Explanation, Hit
 from graphport_serve.answers import SearchAnswer, SearchHit, Step, Why
-from graphport_serve.paging import Bounds, page_of
+from graphport_serve.paging import Bounds, json_size, page_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class Search:
         )  # fmt: skip
         names = _path_names(kb, found)
         nodes = _nodes_of(kb) if self.explain else {}
-        hits = [_hit(rank, hit, names, nodes.get(hit.entry, []), text) for rank, hit in enumerate(found, 1)]
+        hits = [told_hit(rank, hit, names, nodes.get(hit.entry, []), text) for rank, hit in enumerate(found, 1)]
         page = page_of(
             hits, cursor, bounds or Bounds(len(hits) or 1), question=("search", kb.config.name, *self._values()),
-            size=lambda hit: len(hit.model_dump_json()),
+            size=json_size,
         )  # fmt: skip
         wanted = kb.config.retrieval.graph if self.graph is None else self.graph
         return SearchAnswer(
@@ -48,7 +48,8 @@ class Search:
         return self.query, self.top_k, self.mode, self.graph, self.graph_weight, self.graph_mode, self.explain
 
 
-def _hit(rank: int, hit: Hit, names: Mapping[str, str], nodes: list[str], text: int | None) -> SearchHit:
+def told_hit(rank: int, hit: Hit, names: Mapping[str, str], nodes: list[str], text: int | None = None) -> SearchHit:
+    """A hit as it is answered; ``names`` are those of the nodes on its path, ``text`` cuts its text."""
     return SearchHit(
         rank=rank,
         entry=hit.entry,

@@ -1,0 +1,180 @@
+"""MCP, with the SDK's own client over both transports."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from serve_server import READER, SMITH, WRITER, bearer, fill, served, settings
+
+TOOLS = {
+    "search_knowledge", "find_symbol", "find_callers", "get_call_graph", "find_similar", "get_graph",
+    "list_gazetteer", "add_entity", "remove_entity",
+}  # fmt: skip
+CHANGES = {"add_entity", "remove_entity", "make_report"}
+
+
+def over_http(address: str, use: Callable[[Client], Awaitable[None]], token: str | None = None) -> None:
+    async def run() -> None:
+        async with (
+            httpx2.AsyncClient(headers=bearer(token) if token else {}, timeout=30) as http,
+            Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+        ):
+            await use(client)
+
+    anyio.run(run)
+
+
+def over_stdio(home: Path, use: Callable[[Client], Awaitable[None]], *arguments: str) -> None:
+    config = home.parent / "graphport.json"
+    config.write_text(json.dumps(settings(home)))
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "graphport.cli.main", "mcp", "--config", str(config), *arguments],
+        env={**os.environ},
+    )
+
+    async def run() -> None:
+        async with Client(stdio_client(command)) as client:
+            await use(client)
+
+    anyio.run(run)
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result
+    found: dict[str, Any] | None = result.structured_content
+    assert found is not None
+    return found
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return "".join(getattr(block, "text", "") for block in result.content)
+
+
+async def all_of_it(client: Client) -> None:
+    """What both transports must do alike."""
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) >= TOOLS
+    for name, tool in tools.items():
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint is (name not in CHANGES), name
+        assert bool(tool.annotations.destructive_hint) is (name == "remove_entity"), name
+        assert tool.output_schema is not None
+        assert tool.output_schema["properties"]
+        assert tool.description
+    found = await call(client, "search_knowledge", query="Geneva", knowledge_base="town", graph=True, explain=True)
+    assert found["graph"] is True
+    assert found["hits"][0]["why"]["ranks"]["lexical"] >= 1
+    around = await call(client, "get_graph", knowledge_base="town", node="entity:location:Geneva")
+    assert "entry:geneva" in {node["id"] for node in around["nodes"]}
+    added = await call(client, "add_entity", knowledge_base="town", type="location", names=["Noyon"])
+    assert added["origin"] == "runtime"
+    rows = await call(client, "list_gazetteer", knowledge_base="town")
+    assert {row["id"]: row["origin"] for row in rows["entities"]}["entity:location:Noyon"] == "runtime"
+    assert await call(client, "remove_entity", knowledge_base="town", type="location", name="Noyon") == {
+        "removed": True
+    }
+    assert "knowledge-base-not-found" in await refused(client, "search_knowledge", query="x", knowledge_base="nowhere")
+    assert "missing-node" in await refused(client, "get_graph", knowledge_base="town", node="nobody")
+    assert "entity-conflict" in await refused(
+        client, "remove_entity", knowledge_base="town", type="person", name="John Calvin"
+    )
+    assert "top_k" in await refused(client, "search_knowledge", query="x", knowledge_base="town", top_k=0)
+    assert "smithy, town" in await refused(client, "search_knowledge", query="x")
+
+
+def test_tools_over_http(open_server: str) -> None:
+    over_http(open_server, all_of_it)
+
+
+def test_tools_over_stdio(filled: Path) -> None:
+    over_stdio(filled, all_of_it)
+
+
+def test_stdio_can_be_held_to_reading_and_to_some_knowledge_bases(filled: Path) -> None:
+    async def use(client: Client) -> None:
+        found = await call(client, "search_knowledge", query="zyzzyva")  # the only one, so it need not be named
+        assert found["hits"][0]["entry"] == "noyon"
+        assert "not-found" in await refused(client, "search_knowledge", query="anvil", knowledge_base="smithy")
+        assert "forbidden" in await refused(client, "add_entity", type="thing", names=["Bell"])
+
+    over_stdio(filled, use, "--db", "town", "--read-only")
+
+
+def test_a_token_over_mcp_sees_no_trace_of_another_knowledge_base(guarded_server: str) -> None:
+    async def smith(client: Client) -> None:
+        found = await call(client, "search_knowledge", query="anvil")
+        assert found["hits"][0]["entry"] == "anvil"
+        for tool in (await client.list_tools()).tools:
+            arguments: dict[str, Any] = {"knowledge_base": "town"}
+            values = {
+                "query": "zyzzyva", "type": "location", "name": "Geneva", "names": ["Geneva"], "symbol": "x",
+            }  # fmt: skip
+            for name in tool.input_schema.get("required", []):
+                arguments[name] = values[name]
+            told = await refused(client, tool.name, **arguments)
+            absent = await refused(client, tool.name, **{**arguments, "knowledge_base": "nowhere"})
+            assert told.replace("town", "nowhere") == absent
+            assert "knowledge-base-not-found" in told
+            assert "Noyon" not in told
+
+    over_http(guarded_server, smith, SMITH)
+
+
+def test_a_token_that_only_reads_cannot_change_over_mcp(guarded_server: str) -> None:
+    async def reader(client: Client) -> None:
+        assert (await call(client, "search_knowledge", query="zyzzyva", knowledge_base="town"))["hits"]
+        assert "forbidden" in await refused(client, "add_entity", knowledge_base="town", type="thing", names=["Bell"])
+
+    async def writer(client: Client) -> None:
+        await call(client, "add_entity", knowledge_base="town", type="thing", names=["Bell"])
+        await call(client, "remove_entity", knowledge_base="town", type="thing", name="Bell")
+
+    over_http(guarded_server, reader, READER)
+    over_http(guarded_server, writer, WRITER)
+
+
+@pytest.mark.parametrize("token", [None, "unknown-token-0123456789"])
+def test_mcp_over_http_needs_a_token_too(guarded_server: str, token: str | None) -> None:
+    headers = bearer(token) if token else {}
+    response = httpx2.post(f"{guarded_server}/mcp", json={}, headers=headers)
+    assert response.status_code == 401
+
+
+def test_answers_are_bounded_and_go_on_by_cursor(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    fill(config)
+    long_name = "bell " * 60
+
+    async def use(client: Client) -> None:
+        for number in range(0, 300, 100):
+            names = [f"{long_name}{number + i}" for i in range(100)]
+            await call(client, "add_entity", knowledge_base="smithy", type="thing", names=names)
+        for i in range(40):
+            await call(client, "add_entity", knowledge_base="town", type="thing", names=[f"{i} {long_name * 5}"])
+        seen: list[Any] = []
+        cursor = None
+        while True:
+            page = await call(client, "list_gazetteer", knowledge_base="town", cursor=cursor)
+            assert len(json.dumps(page)) < 60_000
+            seen += page["entities"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
+        assert len({row["id"] for row in seen}) == len(seen) == 42
+
+    with served(config) as address:
+        over_http(address, use)

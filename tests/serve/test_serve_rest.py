@@ -1,0 +1,274 @@
+"""The REST routes, over real HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from serve_server import MARKUP
+
+TOWN = "/api/vectordb/town"
+
+
+def get(client: httpx.Client, path: str, **params: Any) -> Any:
+    response = client.get(path, params=params)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def problem(response: httpx.Response) -> tuple[int, str]:
+    assert response.headers["content-type"] == "application/problem+json"
+    body = response.json()
+    assert body["status"] == response.status_code
+    assert body["type"] == f"urn:graphport:{body['code']}"
+    assert body["detail"]
+    return response.status_code, body["code"]
+
+
+def test_knowledge_bases_are_listed_by_name(client: httpx.Client) -> None:
+    assert get(client, "/api/vectordb") == {"knowledge_bases": [{"name": "smithy"}, {"name": "town"}]}
+
+
+def test_a_knowledge_base_tells_what_it_holds_and_not_where(client: httpx.Client, filled: Any) -> None:
+    found = get(client, TOWN)
+    assert (found["name"], found["entries"], found["backend"]) == ("town", 4, "memory")
+    assert found["graph"]["node_kinds"]["passage"] == 4
+    assert str(filled) not in str(found)
+
+
+def test_search_without_the_graph_is_the_fused_order(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/search", q="zyzzyva", graph=False)
+    assert [hit["entry"] for hit in found["hits"]] == ["noyon"]
+    assert found["graph"] is False
+    assert found["hits"][0]["why"] is None
+
+
+def test_search_explains_itself_on_demand(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/search", q="Geneva", graph=True, explain=True)
+    first = found["hits"][0]
+    assert found["graph"] is True
+    assert first["why"]["ranks"]["lexical"] >= 1
+    assert first["nodes"] == [f"entry:{first['entry']}"]
+
+
+def test_search_takes_top_k(client: httpx.Client) -> None:
+    assert len(get(client, f"{TOWN}/search", q="Geneva", top_k=1)["hits"]) == 1
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"q": ""}, {"q": "x", "top_k": 0}, {"q": "x", "graph_weight": 1.5}, {"q": "x", "graph_weight": "nan"},
+     {"q": "x", "mode": "magic"}, {"q": "x" * 3000}],
+)  # fmt: skip
+def test_a_bad_parameter_is_named_and_not_echoed(client: httpx.Client, params: dict[str, Any]) -> None:
+    response = client.get(f"{TOWN}/search", params=params)
+    assert problem(response) == (422, "invalid-request")
+    assert "query." in response.json()["errors"][0]["where"]
+    assert "xxx" not in response.text
+
+
+def test_a_query_of_blanks_has_the_librarys_own_code(client: httpx.Client) -> None:
+    assert problem(client.get(f"{TOWN}/search", params={"q": "  "})) == (422, "invalid-query")
+
+
+def test_meaning_only_search_without_an_embedder_is_a_conflict(client: httpx.Client) -> None:
+    assert problem(client.get(f"{TOWN}/search", params={"q": "lake", "mode": "dense"})) == (409, "unsupported")
+
+
+def test_an_absent_knowledge_base_path_or_method_is_told_apart(client: httpx.Client) -> None:
+    assert problem(client.get("/api/vectordb/nowhere/search?q=x")) == (404, "knowledge-base-not-found")
+    assert problem(client.get("/api/vectordb/%3Amemory%3A/search?q=x")) == (404, "knowledge-base-not-found")
+    assert problem(client.get("/api/vectordb/../search?q=x")) == (404, "not-found")
+    assert problem(client.get("/api/nothing")) == (404, "not-found")
+    assert problem(client.post(TOWN)) == (405, "method-not-allowed")
+
+
+# -- the graph ------------------------------------------------------------------------------------------
+
+
+def test_the_neighbourhood_of_a_node_comes_nearest_first(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/graph", node="entity:location:Geneva", depth=1)
+    assert found["nodes"][0]["id"] == "entity:location:Geneva"
+    assert [node["depth"] for node in found["nodes"]] == sorted(node["depth"] for node in found["nodes"])
+    ids = {node["id"] for node in found["nodes"]}
+    assert {"entry:geneva", "entry:calvin"} <= ids
+    assert all(edge["source"] in ids and edge["target"] in ids for edge in found["edges"])
+    assert found["nodes"][0]["degree"] == sum(
+        "entity:location:Geneva" in (e["source"], e["target"]) for e in found["edges"]
+    )
+
+
+def test_a_cut_neighbourhood_says_so(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/graph", node="entity:location:Geneva", max_nodes=2)
+    assert (len(found["nodes"]), found["truncated"]) == (2, True)
+
+
+def test_edge_kinds_can_be_chosen_and_communities_asked_for(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/graph", node="entry:geneva", kind="titled", communities=True)
+    assert {edge["kind"] for edge in found["edges"]} <= {"titled"}
+    assert all(isinstance(node["community"], int) for node in found["nodes"])
+    assert get(client, f"{TOWN}/graph", kind="no such kind")["edges"] == []
+
+
+def test_without_a_node_the_best_connected_are_shown(client: httpx.Client) -> None:
+    whole = get(client, f"{TOWN}/graph", max_nodes=5000)
+    status = get(client, TOWN)["graph"]
+    assert (len(whole["nodes"]), len(whole["edges"]), whole["truncated"]) == (status["nodes"], status["edges"], False)
+    best = get(client, f"{TOWN}/graph", max_nodes=1)
+    assert best["nodes"][0]["degree"] == max(node["degree"] for node in whole["nodes"])
+
+
+def test_an_absent_node_is_not_an_empty_graph(client: httpx.Client) -> None:
+    assert problem(client.get(f"{TOWN}/graph", params={"node": "nobody"})) == (404, "missing-node")
+    assert problem(client.get(f"{TOWN}/pagerank", params={"node": "nobody"})) == (404, "missing-node")
+
+
+def test_nodes_are_found_by_part_of_their_name_whole_names_first(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/nodes", q="CALVIN")["nodes"]
+    assert {"John Calvin"} == {node["name"] for node in found}
+    assert get(client, f"{TOWN}/nodes", q="noyon")["nodes"][0]["name"] == "Noyon"
+    assert get(client, f"{TOWN}/nodes", q="calvin", kind="nothing")["nodes"] == []
+
+
+def test_a_walk_shares_out_one(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/pagerank", node="entry:geneva", top_k=5000)
+    scores = [node["score"] for node in found["scores"]]
+    assert sum(scores) == pytest.approx(1)
+    assert scores == sorted(scores, reverse=True)
+    assert found["scores"][0]["id"] == "entry:geneva"
+
+
+def test_communities_cover_the_graph(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/communities", algorithm="louvain")
+    assert sum(item["size"] for item in found["communities"]) == get(client, TOWN)["graph"]["nodes"]
+    assert all(1 <= len(item["members"]) <= 5 for item in found["communities"])
+    assert -0.5 <= found["modularity"] <= 1
+
+
+def test_a_list_goes_on_by_its_cursor(client: httpx.Client) -> None:
+    whole = get(client, f"{TOWN}/nodes", q="o", limit=100)
+    seen: list[Any] = []
+    cursor = None
+    while True:
+        page = get(client, f"{TOWN}/nodes", q="o", limit=2, **({"cursor": cursor} if cursor else {}))
+        seen += page["nodes"]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == whole["nodes"]
+    assert whole["next_cursor"] is None
+
+
+def test_a_cursor_of_another_question_is_refused(client: httpx.Client) -> None:
+    cursor = get(client, f"{TOWN}/nodes", q="o", limit=1)["next_cursor"]
+    assert problem(client.get(f"{TOWN}/nodes", params={"q": "a", "cursor": cursor})) == (422, "invalid-query")
+    assert problem(client.get(f"{TOWN}/nodes", params={"q": "o", "cursor": "%%%"})) == (422, "invalid-query")
+
+
+# -- the gazetteer and entries --------------------------------------------------------------------------
+
+
+def test_the_gazetteer_shows_each_rows_origin(client: httpx.Client) -> None:
+    rows = {row["id"]: row for row in get(client, f"{TOWN}/gazetteer")["entities"]}
+    assert rows["entity:person:John Calvin"]["origin"] == "declared"
+    assert rows["entity:location:Geneva"] == {
+        "id": "entity:location:Geneva", "type": "location", "names": ["Geneva", "Genf"], "origin": "runtime",
+        "shadowed": False,
+    }  # fmt: skip
+
+
+def test_an_entity_added_is_known_to_the_next_question(client: httpx.Client) -> None:
+    added = client.post(f"{TOWN}/gazetteer/add", json={"type": "location", "name": "Noyon"})
+    assert added.json()["id"] == "entity:location:Noyon"
+    around = get(client, f"{TOWN}/graph", node="entity:location:Noyon")
+    assert {"entry:calvin", "entry:noyon"} <= {node["id"] for node in around["nodes"]}
+    removed = client.delete(f"{TOWN}/gazetteer/remove", params={"type": "location", "name": "Noyon"})
+    assert removed.json() == {"removed": True}
+    assert client.get(f"{TOWN}/graph", params={"node": "entity:location:Noyon"}).status_code == 404
+    again = client.delete(f"{TOWN}/gazetteer/remove", params={"type": "location", "name": "Noyon"})
+    assert again.json() == {"removed": False}
+
+
+def test_a_declared_entity_cannot_be_changed(client: httpx.Client) -> None:
+    body = {"type": "person", "names": ["John Calvin", "JC"]}
+    assert problem(client.post(f"{TOWN}/gazetteer/add", json=body)) == (409, "entity-conflict")
+    params = {"type": "person", "name": "John Calvin"}
+    assert problem(client.delete(f"{TOWN}/gazetteer/remove", params=params)) == (409, "entity-conflict")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"type": "x"}, {"type": "x", "names": []}, {"type": "x", "name": "a", "names": ["b"]},
+     {"type": "x", "name": "a", "more": 1}, {"type": "", "name": "a"}, [], "text"],
+)  # fmt: skip
+def test_a_body_of_another_shape_is_refused(client: httpx.Client, body: Any) -> None:
+    assert problem(client.post(f"{TOWN}/gazetteer/add", json=body)) == (422, "invalid-request")
+
+
+def test_names_no_text_can_have_are_refused_with_the_librarys_code(client: httpx.Client) -> None:
+    for body in ({"type": "x:y", "name": "a"}, {"type": "x", "name": "\0"}, {"type": "x", "name": "!!"}):
+        assert problem(client.post(f"{TOWN}/gazetteer/add", json=body)) == (422, "invalid-id")
+
+
+def test_a_body_that_is_no_json_is_refused(client: httpx.Client) -> None:
+    headers = {"Content-Type": "application/json"}
+    assert problem(client.post(f"{TOWN}/entries", content=b"{", headers=headers)) == (422, "invalid-request")
+
+
+def test_entries_are_added_read_and_removed(client: httpx.Client) -> None:
+    entry = {"id": "lake/of?geneva#1", "text": "A lake with swans.", "meta": {"page": 3}}
+    assert client.post(f"{TOWN}/entries", json={"entries": [entry]}).json() == {"added": 1}
+    url = f"{TOWN}/entries/lake%2Fof%3Fgeneva%231"
+    assert get(client, url)["meta"] == {"page": 3}
+    assert get(client, f"{TOWN}/search", q="swans")["hits"][0]["entry"] == entry["id"]
+    assert client.delete(url).json() == {"removed": True}
+    assert problem(client.delete(url)) == (404, "entry-not-found")
+    assert problem(client.get(url)) == (404, "entry-not-found")
+    assert get(client, f"{TOWN}/search", q="swans")["hits"] == []
+
+
+def test_entries_are_added_all_or_none(client: httpx.Client) -> None:
+    entries = [{"id": "good", "text": "swans"}, {"id": "bad\0", "text": "swans"}]
+    assert problem(client.post(f"{TOWN}/entries", json={"entries": entries}))[0] == 422
+    assert client.get(f"{TOWN}/entries/good").status_code == 404
+
+
+def test_markup_comes_back_as_it_is_and_as_json(client: httpx.Client) -> None:
+    response = client.get(f"{TOWN}/search", params={"q": "markup"})
+    assert response.headers["content-type"] == "application/json"
+    assert response.json()["hits"][0]["title"] == MARKUP
+
+
+# -- the server itself ----------------------------------------------------------------------------------
+
+
+def test_health_readiness_and_metrics(client: httpx.Client) -> None:
+    assert get(client, "/healthz") == {"status": "ok"}
+    assert get(client, "/readyz") == {"status": "ready"}
+    get(client, f"{TOWN}/search", q="lake")
+    metrics = client.get("/metrics")
+    assert metrics.headers["content-type"].startswith("text/plain")
+    assert 'route="/api/vectordb/{name}/search",status="200"' in metrics.text
+    assert "town" not in metrics.text
+
+
+def test_every_answer_carries_the_careful_headers(client: httpx.Client) -> None:
+    for path in ("/api/vectordb", "/knowledge", "/knowledge/app.js", "/nothing"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "access-control-allow-origin" not in headers
+    assert client.get("/api/vectordb").headers["cache-control"] == "no-store"
+
+
+def test_the_openapi_document_has_typed_answers_and_one_form_of_problem(client: httpx.Client) -> None:
+    document = get(client, "/openapi.json")
+    search = document["paths"]["/api/vectordb/{name}/search"]["get"]
+    assert search["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].endswith("/SearchAnswer")
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            assert "application/problem+json" in operation["responses"]["default"]["content"]
+    assert {"Problem", "InvalidField", "SearchHit"} <= set(document["components"]["schemas"])
