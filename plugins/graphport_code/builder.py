@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphport.builders import Definition, Document, Extraction, Links, Lookup
-
 from graphport_code import entries
 from graphport_code.languages import Language, language_of
 from graphport_code.link import link_unit
@@ -21,6 +20,7 @@ from graphport_code.world import (
     binding_name,
     call_name,
     member_name,
+    methods_name,
     passed_name,
     scope_name,
     subclass_name,
@@ -64,7 +64,7 @@ class CodeBuilder:
             entries=made,
             definitions=list(_definitions(unit, language)),
             data=_data(unit, language, symbols, layout, {entry.id: entry.text for entry in made}),
-            warnings=[f"{document.path}: {warning}" for warning in unit.warnings],
+            warnings=unit.warnings,
         )
 
     def link(self, document: str, extraction: Extraction, lookup: Lookup) -> Links:
@@ -79,10 +79,10 @@ def imported_names(unit: Unit) -> list[str]:
 
 def _spelled(expr: Any, family: str) -> str:
     if expr[0] == "m":
-        return "." * expr[2] + str(expr[1])
+        return f"{'.' * expr[2]}{expr[1]}"
     if expr[0] == "a":
         return f"{_spelled(expr[1], family)}.{expr[2]}"
-    module = "." * expr[2] + str(expr[1])
+    module = f"{'.' * expr[2]}{expr[1]}"
     between = "#" if family == "js" else "" if module.endswith(".") else "."
     return f"{module}{between}{expr[3]}"
 
@@ -137,6 +137,12 @@ def _definitions(unit: Unit, language: Language) -> Iterator[Definition]:
         yield Definition(call_name(family, called), {"sites": sites})
     for handed, sites in unit.passed.items():
         yield Definition(passed_name(family, handed), {"sites": sites})
+    methods: dict[str, list[str]] = {}
+    for symbol in unit.symbols.values():
+        if symbol.kind == "method" and symbol.parent:
+            methods.setdefault(symbol.parent, []).append(symbol.name)
+    for key, found in methods.items():
+        yield Definition(methods_name(unit.path, key), {"names": sorted(set(found))})
     below: dict[str, list[Any]] = {}
     for scope, owner, base, _, _ in unit.bases:
         below.setdefault(last_name(base), []).append([scope, owner])

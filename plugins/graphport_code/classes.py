@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphport_code.languages import family_of
 from graphport_code.values import OUTSIDE, Class, Function, Instance, Outside, Super, Value, distinct
-from graphport_code.world import member_name, subclass_name
+from graphport_code.world import member_name, methods_name, subclass_name
 
 if TYPE_CHECKING:
     from graphport_code.evaluate import Evaluator, Values
@@ -38,7 +38,7 @@ def _linearize(evaluator: Evaluator, of: Class, below: tuple[object, ...]) -> li
     return order
 
 
-def _in_a_tail(value: Value, rows: Iterable[list[Value]]) -> bool:
+def _in_a_tail(value: Value, rows: Iterable[Sequence[Value]]) -> bool:
     return any(value.identity == other.identity for row in rows for other in row[1:])
 
 
@@ -46,9 +46,10 @@ def bases_of(evaluator: Evaluator, of: Class) -> list[Value]:
     """A class's bases that are classes of the project, and `OUTSIDE` for any other."""
     frame = evaluator.world.frame(of.path, of.scope["up"])
     found: list[Value] = []
-    for base in of.scope.get("bases", ()) if frame is not None else ():
-        values = evaluator.values(base, frame)
-        found += [value for value in values if isinstance(value, Class)] or [OUTSIDE]
+    if frame is not None:
+        for base in of.scope.get("bases", ()):
+            above = [value for value in evaluator.values(base, frame) if isinstance(value, Class)]
+            found += above or [OUTSIDE]
     if family_of(of.path) == "rust":
         found += [value for value in _members(evaluator, of, BASES, None) if isinstance(value, Class)]
     return list(distinct(found))
@@ -123,7 +124,7 @@ def _rows(evaluator: Evaluator, of: Class, text: str, receiver: Value | None) ->
         for key, expr in chosen:
             frame = world.frame(path, key)
             if frame is not None:
-                own += [_bound(evaluator, value, receiver) for value in evaluator.values(expr, frame)]
+                own += [_bound(value, receiver) for value in evaluator.values(expr, frame)]
         for key, expr in data.get("w", ()):
             frame = world.frame(path, key, receiver if receiver is not None else Instance(of))
             if frame is not None:
@@ -144,7 +145,7 @@ def _members(evaluator: Evaluator, of: Class, text: str, receiver: Value | None)
             owners = {item.identity for item in evaluator.values(owner, frame)}
             if of.identity in owners:
                 for item in evaluator.values(value, frame):
-                    yield _bound(evaluator, item, receiver)
+                    yield _bound(item, receiver)
 
 
 def _read(evaluator: Evaluator, value: Value) -> Values:
@@ -158,7 +159,7 @@ def _read(evaluator: Evaluator, value: Value) -> Values:
     return (value,)
 
 
-def _bound(evaluator: Evaluator, value: Value, receiver: Value | None) -> Value:
+def _bound(value: Value, receiver: Value | None) -> Value:
     if not isinstance(value, Function) or receiver is None or not value.scope.keys() & {"cls", "self"}:
         return value
     flags = value.scope.get("fl", ())
@@ -185,6 +186,23 @@ def _is_abstract(value: Value) -> bool:
     return isinstance(value, Function) and "abstract" in value.scope.get("fl", ())
 
 
+def methods_beginning(evaluator: Evaluator, value: Value, prefix: str) -> list[str]:
+    """Names of methods of an object's class, and of those above and below it, that begin so."""
+    of = value.of if isinstance(value, Instance) else value
+    if not isinstance(of, Class) or not prefix.strip("_"):
+        return []
+    family = [*linearize(evaluator, of), *subclasses(evaluator, of)]
+    names = {
+        name
+        for place in family
+        if isinstance(place, Class)
+        for _, data in evaluator.world.find(methods_name(place.path, place.key))
+        for name in data["names"]
+        if name.startswith(prefix)
+    }
+    return sorted(names)
+
+
 def overrides(evaluator: Evaluator, method: Function) -> list[Function]:
     """What may run instead of a method that was taken from an object of its class or of one below."""
     receiver = method.receiver
@@ -201,7 +219,7 @@ def subclasses(evaluator: Evaluator, of: Class) -> list[Class]:
     return [value for value in found if isinstance(value, Class)]
 
 
-def _subclasses(evaluator: Evaluator, of: Class) -> list[Value]:
+def _subclasses(evaluator: Evaluator, of: Class) -> list[Class]:
     found: dict[tuple[object, ...], Class] = {of.identity: of}
     waiting = [of]
     while waiting and len(found) <= MAX_SUBCLASSES:
@@ -216,4 +234,4 @@ def _subclasses(evaluator: Evaluator, of: Class) -> list[Value]:
                         found[candidate.identity] = candidate
                         waiting.append(candidate)
     del found[of.identity]
-    return list(found.values())[:MAX_SUBCLASSES]
+    return [*found.values()][:MAX_SUBCLASSES]

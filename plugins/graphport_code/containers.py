@@ -1,4 +1,4 @@
-"""What containers, iterations, built-in functions and written types hold."""
+"""What containers hold, what iterating and entering give."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from graphport_code.values import (
     Frame,
     Instance,
     Outside,
-    Super,
     Thunk,
     Value,
     distinct,
@@ -27,16 +26,13 @@ if TYPE_CHECKING:
     from graphport_code.evaluate import Evaluator, Values
 
 
-# Making containers
-
-
 def sequence(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     items: list[tuple[Constant | None, Thunk]] = []
     placed = True
     for place, item in enumerate(expr[1]):
         if item[0] == "*":
             placed = False
-            items.append((None, _given(_iterate(evaluator, evaluator.values(item[1], frame)))))
+            items.append((None, known_content(iterate(evaluator, evaluator.values(item[1], frame)))))
         else:
             items.append((Constant(place) if placed else None, Thunk(item, frame)))
     return (Container(tuple(items), size=len(items) if placed else None, origin=_origin(expr, frame)),)
@@ -49,14 +45,14 @@ def mapping(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
         if key is None:
             base = Thunk(value, frame)
             continue
-        known = _constants(evaluator.values(key, frame))
+        known = constants(evaluator.values(key, frame))
         items += [(constant, Thunk(value, frame)) for constant in known] or [(None, Thunk(value, frame))]
     return (Container(tuple(reversed(items)), base, mapping=True, origin=_origin(expr, frame)),)
 
 
 def updated(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     content = Thunk(expr[3], frame)
-    known = _constants(evaluator.values(expr[2], frame)) if expr[2] is not None else ()
+    known = constants(evaluator.values(expr[2], frame)) if expr[2] is not None else ()
     items: list[tuple[Constant | None, Thunk]] = [(key, content) for key in known] or [(None, content)]
     if len(known) > 1:  # one of several keys: none of them is certain to be replaced
         items = [(None, content)]
@@ -70,7 +66,7 @@ def merged(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
             known = value.mapping
             items += [(key if known else None, content) for key, content in value.items]
             if value.base is not None:
-                items.append((None, _given(_iterate_contents(evaluator, [value.base]))))
+                items.append((None, known_content(contents(evaluator, [value.base]))))
     made = Container(tuple(items), Thunk(expr[1], frame), origin=_origin(expr, frame))
     return (made, *(value for value in evaluator.values(expr[1], frame) if isinstance(value, Instance)))
 
@@ -105,7 +101,7 @@ def element(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
 
 def _element(evaluator: Evaluator, value: Value, keys: Values, call: Expr, frame: Frame) -> Values:
     if isinstance(value, Container):
-        return _content(evaluator, value, _constants(keys))
+        return content_under(evaluator, value, constants(keys))
     if isinstance(value, Class):
         return (value,)
     if isinstance(value, Instance):
@@ -115,10 +111,10 @@ def _element(evaluator: Evaluator, value: Value, keys: Values, call: Expr, frame
     return (OUTSIDE,) if isinstance(value, (Outside, Constant, Builtin)) else ()
 
 
-def _content(evaluator: Evaluator, container: Container, keys: tuple[Constant, ...]) -> Values:
+def content_under(evaluator: Evaluator, container: Container, keys: tuple[Constant, ...]) -> Values:
     """What is under one of the keys; everything if no key is known."""
     if not keys:
-        return _iterate_contents(evaluator, [container])
+        return contents(evaluator, [container])
     return evaluator.guarded(
         ("content", container.identity, *(key.identity for key in keys)), lambda: _under(evaluator, container, keys)
     )
@@ -139,7 +135,7 @@ def _under(evaluator: Evaluator, container: Container, keys: tuple[Constant, ...
         if not hit and container.base is not None:
             for value in evaluator.values(container.base.expr, container.base.frame):
                 if isinstance(value, Container):
-                    found += _content(evaluator, value, (key,))
+                    found += content_under(evaluator, value, (key,))
                 elif isinstance(value, Outside):
                     found.append(value)
     return distinct(found)
@@ -152,7 +148,7 @@ def _placed(key: Constant, container: Container) -> Constant:
     return key
 
 
-def _constants(values: Iterable[Value]) -> tuple[Constant, ...]:
+def constants(values: Iterable[Value]) -> tuple[Constant, ...]:
     """The values if all of them are constants; else none is known."""
     known = tuple(values)
     kept = tuple(value for value in known if isinstance(value, Constant))
@@ -160,22 +156,22 @@ def _constants(values: Iterable[Value]) -> tuple[Constant, ...]:
 
 
 def iterated(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
-    return _iterate(evaluator, evaluator.values(expr[1], frame))
+    return iterate(evaluator, evaluator.values(expr[1], frame))
 
 
 def elements(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     """What a container holds, under any key; also of a mapping."""
-    return _iterate_contents(evaluator, [Thunk(expr[1], frame)])
+    return contents(evaluator, [Thunk(expr[1], frame)])
 
 
-def _iterate(evaluator: Evaluator, values: Iterable[Value]) -> Values:
+def iterate(evaluator: Evaluator, values: Iterable[Value]) -> Values:
     found: list[Value] = []
     for value in values:
         if isinstance(value, Container):
             if value.mapping:
                 found += [key if key is not None else OUTSIDE for key, _ in value.items] or [OUTSIDE]
             else:
-                found += _iterate_contents(evaluator, [value])
+                found += contents(evaluator, [value])
         elif isinstance(value, Instance):
             found += _iterate_object(evaluator, value)
         elif isinstance(value, (Outside, Constant, Builtin)):
@@ -195,11 +191,11 @@ def _iterate_object(evaluator: Evaluator, value: Instance) -> Values:
                 frame = evaluator.world.frame(method.path, method.key, method.receiver)
                 given += evaluator.returned_in(frame) if frame is not None else ()
         else:
-            given += _iterate(evaluator, [iterator])
+            given += iterate(evaluator, [iterator])
     return distinct(given)
 
 
-def _iterate_contents(evaluator: Evaluator, containers: Iterable[Container | Thunk]) -> Values:
+def contents(evaluator: Evaluator, containers: Iterable[Container | Thunk]) -> Values:
     """Everything that is in containers, under any key."""
     found: list[Value] = []
     for place in containers:
@@ -207,20 +203,20 @@ def _iterate_contents(evaluator: Evaluator, containers: Iterable[Container | Thu
             found += evaluator.guarded(("contents", place.identity), partial(_everything, evaluator, place))
         else:
             inside = [value for value in evaluator.values(place.expr, place.frame) if isinstance(value, Container)]
-            found += _iterate_contents(evaluator, inside)
+            found += contents(evaluator, inside)
     return distinct(found)
 
 
 def _everything(evaluator: Evaluator, container: Container) -> Values:
     found = evaluator.all_of(content for _, content in container.items)
-    return (*found, *_iterate_contents(evaluator, [container.base])) if container.base is not None else found
+    return (*found, *contents(evaluator, [container.base])) if container.base is not None else found
 
 
 def entered(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     found: list[Value] = []
     for value in evaluator.values(expr[1], frame):
         if isinstance(value, Container) and value.generator:
-            found += _iterate_contents(evaluator, [value])
+            found += contents(evaluator, [value])
         elif isinstance(value, Instance):
             methods = [
                 method
@@ -250,81 +246,10 @@ _STAYS = frozenset(
 )
 
 
-def builtin_result(evaluator: Evaluator, callee: Builtin, call: Expr, frame: Frame) -> Values:
-    """What a built-in function, or a method of a built-in container, gives back."""
-    args = [arg for arg in call[2] if arg[0] != "*"]
-    if isinstance(callee.base, Container):
-        return _container_method(evaluator, callee.name, callee.base, args, frame)
-    if callee.base is not None:
-        return (callee.base,)
-    first = evaluator.values(args[0], frame) if args else ()
-    if callee.name == "super":
-        of = evaluator.world.enclosing_class(frame)
-        return (Super(of, _receiver(evaluator, frame)),) if of is not None else ()
-    if callee.name == "type" and len(args) == 1:
-        return distinct([value.of for value in first if isinstance(value, Instance)]) or (OUTSIDE,)
-    if callee.name == "getattr" and len(args) > 1:
-        names = [value.value for value in evaluator.values(args[1], frame) if isinstance(value, Constant)]
-        return distinct(
-            [
-                item
-                for text in names
-                if isinstance(text, str)
-                for value in first
-                for item in evaluator.attribute(value, text)
-            ]
-        )
-    if callee.name in _SAME:
-        return first or (OUTSIDE,)
-    if callee.name in _ONE_OF and args:
-        return (
-            _iterate(evaluator, first)
-            if len(args) == 1 or callee.name == "next"
-            else evaluator.all_of(Thunk(arg, frame) for arg in args)
-        )
-    if callee.name == "enumerate":
-        return (_tuples([(OUTSIDE,), _iterate(evaluator, first)]),)
-    if callee.name == "zip":
-        return (_tuples([_iterate(evaluator, evaluator.values(arg, frame)) for arg in args]),)
-    if callee.name == "map" and args:
-        callees = [value for arg in args for value in evaluator.values(arg, frame)]
-        given = [item for value in callees for item in evaluator.result(value, Expr(["c", args[0], [], []], 1), frame)]
-        return (Container(((None, _given(distinct(given))),)),)
-    if callee.name == "filter" and len(args) > 1:
-        return evaluator.values(args[1], frame)
-    return (OUTSIDE,)
-
-
-def _receiver(evaluator: Evaluator, frame: Frame) -> Value | None:
-    inside: Frame | None = frame
-    while inside is not None and "cls" not in inside.scope:
-        inside = inside.up
-    return evaluator.world.receiver_of(inside) if inside is not None else None
-
-
-def _container_method(evaluator: Evaluator, text: str, base: Container, args: list[Expr], frame: Frame) -> Values:
-    if text in _TAKES_OUT:
-        keys = _constants(evaluator.values(args[0], frame)) if args and base.mapping else ()
-        found = _content(evaluator, base, keys)
-        default = evaluator.values(args[1], frame) if len(args) > 1 else ()
-        return distinct([*found, *default])
-    if text == "values":
-        return (Container(((None, _given(_iterate_contents(evaluator, [base]))),)),)
-    if text == "items":
-        return (_tuples([(OUTSIDE,), _iterate_contents(evaluator, [base])]),)
-    return (base,) if text in _STAYS else (OUTSIDE,)
-
-
-def _tuples(columns: list[Values]) -> Container:
-    """An iterable of tuples with these columns."""
-    row = Container(tuple((Constant(place), _given(column)) for place, column in enumerate(columns)), size=len(columns))
-    return Container(((None, _given((row,))),))
-
-
 _NOWHERE = Frame("", "", {"k": "module"}, None)
 
 
-def _given(values: Values) -> Thunk:
+def known_content(values: Values) -> Thunk:
     """Values that are known already, as content of a container."""
     return Thunk(Expr(["!", values], 1), _NOWHERE)
 
@@ -344,64 +269,8 @@ _ELEMENT_LAST = frozenset(
 _TRANSPARENT = frozenset(
     "Optional Union Annotated Final ClassVar Awaitable Coroutine Promise Required NotRequired ReadOnly Self".split()
 )
-_HOLDS_FIRST = frozenset("Box Rc Arc Result RefCell Cell Mutex RwLock Cow Pin Weak Ref RefMut MutexGuard Option".split())
+_HOLDS_FIRST = frozenset(
+    "Box Rc Arc Result RefCell Cell Mutex RwLock Cow Pin Weak Ref RefMut MutexGuard Option".split()
+)
 """Wrappers that are read as what they hold."""
 _SAYS_NOTHING = frozenset({"Any", "object", "Callable", "type", "Type", "TypeVar", "any", "unknown", "Function"})
-
-
-def of_type(evaluator: Evaluator, spelled: Expr, frame: Frame) -> Values:
-    """Objects of a written type: instances of classes, containers of element types, `OUTSIDE` for others' types."""
-    operation = spelled[0]
-    if operation == "u":
-        return distinct([value for option in spelled[1] for value in of_type(evaluator, option, frame)])
-    if operation == "t":
-        items = tuple((Constant(place), Thunk(Expr(["T", item], 1), frame)) for place, item in enumerate(spelled[1]))
-        return (Container(items, size=len(items)),)
-    if operation == "s":
-        return _of_generic(evaluator, spelled, frame)
-    if operation == "k":
-        return ()
-    text = spelled[1] if operation == "n" else spelled[2] if operation == "a" else ""
-    if text in _SAYS_NOTHING:
-        return ()
-    if text == "Self":
-        return _self_type(evaluator, frame)
-    found: list[Value] = []
-    for value in evaluator.values(spelled, frame):
-        if isinstance(value, Class):
-            found.append(Instance(value))
-        elif isinstance(value, (Outside, Builtin)):
-            found.append(OUTSIDE)
-        elif isinstance(value, (Instance, Container)):  # an alias of a written type
-            found.append(value)
-    return distinct(found)
-
-
-def _self_type(evaluator: Evaluator, frame: Frame) -> Values:
-    if frame.scope["k"] == "class":
-        return (Instance(Class(frame.path, frame.key, frame.scope)),)
-    receiver = _receiver(evaluator, frame)
-    of = receiver.of if isinstance(receiver, Instance) else receiver
-    return (Instance(of),) if isinstance(of, Class) else ()
-
-
-def _of_generic(evaluator: Evaluator, spelled: Expr, frame: Frame) -> Values:
-    base, arguments = spelled[1], spelled[2]
-    parts = arguments[1] if arguments[0] == "t" else [arguments]
-    text = base[1] if base[0] == "n" else base[2] if base[0] == "a" else ""
-    if text in _HOLDS_FIRST:
-        return of_type(evaluator, parts[0], frame)
-    if text in _TRANSPARENT:
-        chosen = parts[-1:] if text == "Coroutine" else parts
-        return distinct([value for part in chosen for value in of_type(evaluator, part, frame)])
-    if text in ("type", "Type"):
-        return distinct([value for part in parts for value in evaluator.values(part, frame)])
-    if text in _SAYS_NOTHING:
-        return ()
-    if text in ("tuple", "Tuple") and not (len(parts) == 2 and parts[1] == ["x"]):
-        return of_type(evaluator, Expr(["t", parts], 1), frame)
-    if text in _ELEMENT_FIRST:
-        return (Container(((None, Thunk(Expr(["T", parts[0]], 1), frame)),), generator="Generator" in text),)
-    if text in _ELEMENT_LAST:
-        return (Container(((None, Thunk(Expr(["T", parts[-1]], 1), frame)),), mapping=True),)
-    return of_type(evaluator, base, frame)

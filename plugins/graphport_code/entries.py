@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from graphport.builders import Entry
-
 from graphport_code.source import Source
 from graphport_code.symbols import Symbol
 from graphport_code.unit import MODULE

@@ -8,16 +8,14 @@ answer depends on itself it is cut, and an answer that was cut is not remembered
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
-from graphport_code import classes, containers, parameters
-from graphport_code.common_names import BUILTINS, UNWRAPS
+from graphport_code import classes, containers, names, parameters, written_types
+from graphport_code.builtin_calls import builtin_result
+from graphport_code.common_names import UNWRAPS
 from graphport_code.ir import Expr
-from graphport_code.languages import family_of
-from graphport_code.modules import find_modules, module_below
-from graphport_code.unit import MODULE
 from graphport_code.values import (
     OUTSIDE,
     Builtin,
@@ -31,23 +29,24 @@ from graphport_code.values import (
     Outside,
     Overlay,
     Partial,
+    Prefix,
     Super,
     Thunk,
     Value,
     distinct,
 )
-from graphport_code.world import World, binding_name
+from graphport_code.world import World
+
+Values = tuple[Value, ...]
 
 FUEL = 1500
 """Steps that one question may cost; what was found until then is the answer."""
 MAX_DEPTH = 50
 MAX_CALLS = 6
 """Calls inside calls whose arguments are followed."""
-MAX_VALUES = 32
+MAX_VALUES = 64
 """Something that may be more things than this is a registry, not a call."""
 _NEVER = 10**9
-
-Values = tuple[Value, ...]
 
 
 class Evaluator:
@@ -78,7 +77,7 @@ class Evaluator:
         known = frame.memo.get(id(expr))
         if known is not None:
             return known[1]
-        found, final = self._guarded((id(expr), id(frame)), lambda: _OPERATIONS[operation](self, expr, frame))
+        found, final = self._guarded((id(expr), id(frame)), lambda: self._operations[operation](self, expr, frame))
         if final:
             frame.memo[id(expr)] = (expr, found)
         return found
@@ -120,126 +119,6 @@ class Evaluator:
     def all_of(self, thunks: Iterable[Thunk]) -> Values:
         return distinct([value for thunk in thunks for value in self.values(thunk.expr, thunk.frame)])
 
-    # Names
-
-    def _name(self, expr: Expr, frame: Frame) -> Values:
-        text = expr[1]
-        versions = expr[2] if len(expr) > 2 else None
-        inside: Frame | None = frame
-        while inside is not None:
-            kind = inside.scope["k"]
-            found: Values | None = None
-            if kind in ("function", "lambda"):
-                found = self._local(text, versions, inside)
-            elif kind != "class" or inside is frame or self.world.family != "python":
-                found = self.binding(inside.path, inside.key, text, versions if inside is frame else None)
-                if found is None and kind == "class" and self.world.family == "java":
-                    inherited = classes.of_instance(self, Instance(Class(inside.path, inside.key, inside.scope)), text)
-                    found = tuple(value for value in inherited if not isinstance(value, Outside)) or None
-            if found is not None:
-                return found
-            versions = None
-            inside = inside.up
-        if text in BUILTINS.get(family_of(frame.path), ()):
-            return (Builtin(text),)
-        return ()
-
-    def _outer_name(self, expr: Expr, frame: Frame) -> Values:
-        """A name as a member of the classes around, from the inside out, then of the file; no local variable."""
-        text = expr[1]
-        outside: Values = ()
-        inside: Frame | None = frame
-        while inside is not None:
-            if inside.scope["k"] == "class":
-                of = Class(inside.path, inside.key, inside.scope)
-                found = classes.of_instance(self, Instance(of), text)
-                if any(not isinstance(value, Outside) for value in found):
-                    return found
-                outside = outside or found
-            elif inside.scope["k"] == "module":
-                return self.binding(inside.path, inside.key, text) or outside
-            inside = inside.up
-        return outside
-
-    def _local(self, text: str, versions: Sequence[int] | None, frame: Frame) -> Values | None:
-        bound = frame.scope["b"].get(text)
-        if bound is not None:
-            chosen = bound if versions is None else [bound[number] for number in versions]
-            weak = [] if versions is None else [item for item in bound if item[0] == "@"]
-            return distinct([value for item in (*chosen, *weak) for value in self.values(item, frame)])
-        if text in frame.scope["p"] or text in (frame.scope.get("va"), frame.scope.get("vk")):
-            return parameters.parameter(self, frame, text)
-        return None
-
-    def binding(self, path: str, key: str, text: str, versions: Sequence[int] | None = None) -> Values | None:
-        """What a name of a module or class may stand for; None if nothing binds it there."""
-        family = family_of(path)
-        rows = self.world.bindings(self.world.space_of(path), key, text, family)
-        if rows:
-            return distinct([value for row in rows for value in self._bound(row, versions)])
-        return self._star(path, key, text)
-
-    def _bound(self, row: tuple[str, Any], versions: Sequence[int] | None) -> Iterable[Value]:
-        path, data = row
-        chosen = data["v"]
-        if versions is not None and path == self.world.document:
-            chosen = [chosen[number] for number in versions if number < len(chosen)]
-        elif "fin" in data:
-            chosen = [chosen[number] for number in data["fin"]]
-        for key, expr in (*chosen, *data.get("w", ())):
-            frame = self.world.frame(path, key)
-            if frame is not None:
-                yield from self.values(expr, frame)
-
-    def _star(self, path: str, key: str, text: str) -> Values | None:
-        frame = self.world.frame(path, key)
-        if frame is None or "stars" not in frame.scope or text.startswith("_"):
-            return None
-        for star in frame.scope["stars"]:
-            for source in self.values(star, frame):
-                found = self.attribute(source, text) if isinstance(source, (Module, Class)) else None
-                if found:
-                    return found
-        return None
-
-    # Modules
-
-    def _module(self, expr: Expr, frame: Frame) -> Values:
-        modules = find_modules(self.world, frame.path, expr[1], expr[2])
-        if not modules:
-            return (OUTSIDE,)
-        return (modules[0],) if len(modules) == 1 else ()
-
-    def _imported(self, expr: Expr, frame: Frame) -> Values:
-        modules = find_modules(self.world, frame.path, expr[1], expr[2])
-        if not modules:
-            return (OUTSIDE,)
-        if len(modules) > 1:
-            return ()
-        return self.attribute(modules[0], expr[3]) or ()
-
-    def _module_attribute(self, module: Module, text: str) -> Values:
-        found = self.remembered(("in", module.identity, text), lambda: self._in_module(module, text))
-        if found:
-            return found
-        below = module_below(self.world, module, text)
-        if below is not None:
-            return (below,)
-        if self.world.family == "js" and text != "default":  # a CommonJS module is what it exports
-            exported = self._module_attribute(module, "default")
-            return distinct([value for item in exported for value in self.attribute(item, text)])
-        return ()
-
-    def _in_module(self, module: Module, text: str) -> Values:
-        if module.path is not None:
-            return self.binding(module.path, MODULE, text) or ()
-        if module.space:
-            rows = self.world.find(binding_name(self.world.family, module.space, text))
-            return distinct([value for row in rows for value in self._bound(row, None)])
-        return ()
-
-    # Attributes
-
     def _attribute(self, expr: Expr, frame: Frame) -> Values:
         base = self.values(expr[1], frame)
         return distinct([value for item in base for value in self.attribute(item, expr[2])])
@@ -247,7 +126,7 @@ class Evaluator:
     def attribute(self, value: Value, text: str) -> Values:
         """What ``value.text`` may be."""
         if isinstance(value, Module):
-            return self._module_attribute(value, text)
+            return names.module_attribute(self, value, text)
         if isinstance(value, Class):
             return classes.of_class(self, value, text)
         if isinstance(value, Instance):
@@ -261,13 +140,13 @@ class Evaluator:
             return self.values(value.content.expr, value.content.frame) if value.attr == text else ()
         if isinstance(value, Container):
             return (Builtin(text, value),)
+        if isinstance(value, Prefix):
+            return (Builtin(text, value),)
         if isinstance(value, (Outside, Constant)):
             return (OUTSIDE,)
         if isinstance(value, Builtin):
             return (Builtin(text) if value.base is None else OUTSIDE,)
         return ()
-
-    # Calls
 
     def _call(self, expr: Expr, frame: Frame) -> Values:
         callees = self.values(expr[1], frame)
@@ -285,10 +164,10 @@ class Evaluator:
         if isinstance(callee, Partial):
             return self.result(callee.function, call, frame)
         if isinstance(callee, Module):
-            exported = self._module_attribute(callee, "default") if self.world.family == "js" else ()
+            exported = names.module_attribute(self, callee, "default") if self.world.family == "js" else ()
             return distinct([value for item in exported for value in self.result(item, call, frame)])
         if isinstance(callee, Builtin):
-            return containers.builtin_result(self, callee, call, frame)
+            return builtin_result(self, callee, call, frame)
         return (OUTSIDE,) if isinstance(callee, Outside) else ()
 
     def _returned(self, function: Function, call: Expr, frame: Frame) -> Values:
@@ -324,8 +203,6 @@ class Evaluator:
             return (Container(items, generator=True),)
         return distinct([value for item in called.scope.get("r", ()) for value in self.values(item, called)])
 
-    # The rest of the operations
-
     def _definition(self, expr: Expr, frame: Frame) -> Values:
         scope = self.world.scope(frame.path, expr[1])
         if scope is None:
@@ -355,66 +232,59 @@ class Evaluator:
     def _union(self, expr: Expr, frame: Frame) -> Values:
         return distinct([value for option in expr[1] for value in self.values(option, frame)])
 
-    def _parameter(self, expr: Expr, frame: Frame) -> Values:
-        return parameters.parameter(self, frame, expr[1])
-
     def _elsewhere(self, expr: Expr, frame: Frame) -> Values:
         other = self.world.frame(frame.path, expr[1])
         return self.values(expr[2], other) if other is not None else ()
 
-    def _self(self, expr: Expr, frame: Frame) -> Values:
+    def receiver(self, frame: Frame) -> Value | None:
+        """The object that the method around a frame was called on."""
         inside: Frame | None = frame
-        while inside is not None:
-            if "cls" in inside.scope:
-                receiver = self.world.receiver_of(inside)
-                return (receiver,) if receiver is not None else ()
+        while inside is not None and "cls" not in inside.scope:
             inside = inside.up
-        return ()
+        return self.world.receiver_of(inside) if inside is not None else None
 
-    def _super(self, expr: Expr, frame: Frame) -> Values:
+    def _super(self, _expr: Expr, frame: Frame) -> Values:
         of = self.world.enclosing_class(frame)
-        return (Super(of, (self._self(expr, frame) or (None,))[0]),) if of is not None else ()
+        return (Super(of, self.receiver(frame)),) if of is not None else ()
 
-    def _constant(self, expr: Expr, frame: Frame) -> Values:
-        return (Constant(expr[1]),)
-
-    def _typed(self, expr: Expr, frame: Frame) -> Values:
-        return self.type_values(expr[1], frame)
+    def _self(self, _expr: Expr, frame: Frame) -> Values:
+        receiver = self.receiver(frame)
+        return (receiver,) if receiver is not None else ()
 
     def type_values(self, spelled: Expr, frame: Frame) -> Values:
         """Objects of the type that an annotation spells."""
-        return containers.of_type(self, spelled, frame)
+        return written_types.of_type(self, spelled, frame)
 
     def _overlaid(self, expr: Expr, frame: Frame) -> Values:
         base = self.values(expr[1], frame)
         return distinct([*base, Overlay(expr[2], Thunk(expr[3], frame))])
 
-
-_OPERATIONS: dict[str, Callable[[Evaluator, Expr, Frame], Values]] = {
-    "n": Evaluator._name,
-    "o": Evaluator._outer_name,
-    "a": Evaluator._attribute,
-    "c": Evaluator._call,
-    "f": Evaluator._definition,
-    "d1": Evaluator._wrapped,
-    "D": Evaluator._decorated,
-    "u": Evaluator._union,
-    "m": Evaluator._module,
-    "p": Evaluator._imported,
-    "pm": Evaluator._parameter,
-    "@": Evaluator._elsewhere,
-    "self": Evaluator._self,
-    "k": Evaluator._constant,
-    "super": Evaluator._super,
-    "T": Evaluator._typed,
-    "sa": Evaluator._overlaid,
-    "s": containers.element,
-    "sl": containers.sliced,
-    "t": containers.sequence,
-    "d": containers.mapping,
-    "i": containers.iterated,
-    "elem": containers.elements,
-    "e": containers.entered,
-    "up": containers.updated,
-    "mg": containers.merged,
-}
+    _operations: ClassVar[dict[str, Callable[[Any, Expr, Frame], Values]]] = {
+        "n": names.name,
+        "o": names.outer_name,
+        "m": names.module,
+        "p": names.imported,
+        "a": _attribute,
+        "c": _call,
+        "f": _definition,
+        "d1": _wrapped,
+        "D": _decorated,
+        "u": _union,
+        "pm": lambda self, expr, frame: parameters.parameter(self, frame, expr[1]),
+        "@": _elsewhere,
+        "self": _self,
+        "super": _super,
+        "k": lambda _self, expr, _frame: (Constant(expr[1]),),
+        "pre": lambda _self, expr, _frame: (Prefix(expr[1]),),
+        "T": lambda self, expr, frame: self.type_values(expr[1], frame),
+        "sa": _overlaid,
+        "s": containers.element,
+        "sl": containers.sliced,
+        "t": containers.sequence,
+        "d": containers.mapping,
+        "i": containers.iterated,
+        "elem": containers.elements,
+        "e": containers.entered,
+        "up": containers.updated,
+        "mg": containers.merged,
+    }

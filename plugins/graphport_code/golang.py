@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from graphport_code.ir import OPAQUE, UNKNOWN, Expr, make, name, union
 from graphport_code.source import Source
@@ -29,7 +29,7 @@ class GoReader(TreeReader):
     def read(self, node: Node) -> Expr:
         if node.type in _LITERALS:
             return OPAQUE
-        reader = _READERS.get(node.type)
+        reader = self.readers.get(node.type)
         if reader is not None:
             return reader(self, node)
         if node.type.endswith("_type"):
@@ -77,7 +77,7 @@ class GoReader(TreeReader):
         return make("T", written)
 
     def _keyed(self, node: Node) -> Expr:
-        self.expr(self.field(node, "value") or (self.named(node) or [None])[-1])
+        self.expr(self.field(node, "value") or next(iter(self.named(node)[-1:]), None))
         return UNKNOWN
 
     def _unary(self, node: Node) -> Expr:
@@ -190,7 +190,7 @@ class GoReader(TreeReader):
 
     def _method(self, node: Node) -> Expr:
         text = self.text(self.field(node, "name"))
-        (receiver, *_) = self.named(self.field(node, "receiver")) or [None]
+        receiver = next(iter(self.named(self.field(node, "receiver"))), None)
         written = self.type_of(self.field(receiver, "type"))
         owner = written[1] if written[0] == "n" else written[1][1] if written[0] == "s" else ""
         here = owner in self.unit.symbols
@@ -272,7 +272,7 @@ class GoReader(TreeReader):
         if node.type not in ("field_declaration", "type_elem"):
             return
         names = [self.text(target) for target in node.children_by_field_name("name")]
-        written = self.type_of(self.field(node, "type") or (self.named(node) or [None])[0])
+        written = self.type_of(self.field(node, "type") or next(iter(self.named(node)), None))
         if not names and written[0] in ("n", "a", "s"):  # embedded: its fields and methods are promoted
             bases.append(written)
             self.unit.base(self.key, make("f", key), written, "inherits", self.line(node))
@@ -316,6 +316,35 @@ class GoReader(TreeReader):
             return self.type_of(self.field(node, "type"))
         return UNKNOWN
 
+    readers: ClassVar[dict[str, Callable[[Any, Node], Expr]]] = {
+        "identifier": _identifier,
+        "interpreted_string_literal": _string,
+        "selector_expression": _selector,
+        "call_expression": _call,
+        "type_conversion_expression": _conversion,
+        "composite_literal": _composite,
+        "keyed_element": _keyed,
+        "literal_element": _inner,
+        "unary_expression": _unary,
+        "binary_expression": _binary,
+        "index_expression": _index,
+        "slice_expression": _slice,
+        "type_assertion_expression": _assertion,
+        "parenthesized_expression": _inner,
+        "func_literal": _literal,
+        "short_var_declaration": _assign,
+        "assignment_statement": _assign,
+        "var_spec": _var,
+        "const_spec": _var,
+        "range_clause": _range,
+        "type_switch_statement": _type_switch,
+        "function_declaration": _function,
+        "method_declaration": _method,
+        "type_spec": _type,
+        "type_alias": _type,
+        "import_spec": _import,
+    }
+
 
 def package_names(path: str) -> list[str]:
     """What a package that is imported from ``path`` may be called; its own file says, which is not seen here."""
@@ -323,36 +352,6 @@ def package_names(path: str) -> list[str]:
     last = parts[-2] if len(parts) > 1 and parts[-1][:1] == "v" and parts[-1][1:].isdigit() else parts[-1]
     last = last.partition(".")[0]
     return list(dict.fromkeys([last, last.removeprefix("go-"), last.removesuffix("-go"), last.replace("-", "")]))
-
-
-_READERS: dict[str, Callable[[GoReader, Node], Expr]] = {
-    "identifier": GoReader._identifier,
-    "interpreted_string_literal": GoReader._string,
-    "selector_expression": GoReader._selector,
-    "call_expression": GoReader._call,
-    "type_conversion_expression": GoReader._conversion,
-    "composite_literal": GoReader._composite,
-    "keyed_element": GoReader._keyed,
-    "literal_element": GoReader._inner,
-    "unary_expression": GoReader._unary,
-    "binary_expression": GoReader._binary,
-    "index_expression": GoReader._index,
-    "slice_expression": GoReader._slice,
-    "type_assertion_expression": GoReader._assertion,
-    "parenthesized_expression": GoReader._inner,
-    "func_literal": GoReader._literal,
-    "short_var_declaration": GoReader._assign,
-    "assignment_statement": GoReader._assign,
-    "var_spec": GoReader._var,
-    "const_spec": GoReader._var,
-    "range_clause": GoReader._range,
-    "type_switch_statement": GoReader._type_switch,
-    "function_declaration": GoReader._function,
-    "method_declaration": GoReader._method,
-    "type_spec": GoReader._type,
-    "type_alias": GoReader._type,
-    "import_spec": GoReader._import,
-}
 
 
 def read_go(source: Source, tree: Tree) -> Unit:

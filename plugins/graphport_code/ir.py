@@ -12,6 +12,7 @@ An expression is a JSON list, its operation first:
 ``["t", [e, ...]]``                 a tuple, list or set
 ``["d", [[key, e], ...]]``          a dictionary; key null for ``**e``
 ``["k", constant]``                 a string, integer, boolean or null
+``["pre", text]``                   any string that begins so
 ``["u", [e, ...]]``                 one of several
 ``["i", e]``                        an element of an iteration over e
 ``["elem", e]``                     anything in the container e
@@ -103,5 +104,6 @@ def _depth(item: JSON) -> int:
     if isinstance(item, Expr):
         return item.depth
     if isinstance(item, list):
-        return max((_depth(part) for part in item), default=0)
+        parts: list[JSON] = item
+        return max((_depth(part) for part in parts), default=0)
     return 0

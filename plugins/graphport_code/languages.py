@@ -78,4 +78,5 @@ def grammar(language: Language) -> tree_sitter.Language:
     import tree_sitter
 
     module, _, function = language.grammar.partition(":")
-    return tree_sitter.Language(getattr(import_module(module), function)())
+    table: object = getattr(import_module(module), function)()  # a capsule
+    return tree_sitter.Language(table)

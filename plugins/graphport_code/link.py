@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphport.builders import Extraction, Fact, Links, Lookup, NodeFact
-
 from graphport_code.calls import called
 from graphport_code.evaluate import Evaluator
 from graphport_code.modules import package_files
@@ -22,7 +21,7 @@ CONFIDENCES = ("exact", "import", "unique", "ambiguous")
 
 def link_unit(document: str, extraction: Extraction, lookup: Lookup) -> Links:
     data = extraction.data
-    world = World(document, extraction.definitions, lookup)
+    world = World(document, lookup)
     evaluator = Evaluator(world)
     facts = _Facts()
     _contains(document, data, facts)

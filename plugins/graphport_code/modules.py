@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from graphport.builders import Definition
-
 from graphport_code.languages import family_of
 from graphport_code.unit import Unit
 from graphport_code.values import Module
@@ -37,7 +36,7 @@ def module_definitions(unit: Unit) -> Iterator[Definition]:
     data = {"space": unit.space} if unit.space != unit.path else {}
     for place in places(unit.path, unit.family):
         yield Definition(module_name(unit.family, place), data)
-    folder = posixpath.dirname(unit.path)
+    folder: str = posixpath.dirname(unit.path)
     while folder and unit.family == "python":
         yield Definition(f"folder:python:{folder}", {})
         folder = posixpath.dirname(folder)
@@ -215,7 +214,7 @@ def _crate(world: World, importer: str) -> Module | None:
     """The root file of the crate a file is in: the nearest ``lib.rs`` or ``main.rs`` above it."""
     if posixpath.basename(importer) in ("lib.rs", "main.rs"):
         return Module(places(importer, "rust")[0], importer)
-    folder = posixpath.dirname(importer)
+    folder: str = posixpath.dirname(importer)
     while True:
         found = module_at(world, "rust", folder)
         if found is not None and posixpath.basename(str(found.path)) in ("lib.rs", "main.rs"):

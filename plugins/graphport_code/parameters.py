@@ -167,7 +167,7 @@ def bind(function: Function, call: Expr, frame: Frame) -> dict[str, tuple[Thunk,
     for arg in call[2]:
         if arg[0] == "*":
             spread = (Thunk(Expr(["i", arg[1]], 1), frame),)
-            bound.update({name: spread for name in places[place:]})
+            bound.update(dict.fromkeys(places[place:], spread))
             place = len(places)
             rest.append(arg)
         elif place < len(places):

@@ -36,7 +36,7 @@ def read_plain(source: Source, language: Language) -> Unit:
     """The file as a unit, by the rule above; a definition reaches to the next one."""
     unit = Unit(source.path, language.family, source.path)
     text = _without_comments(source.text, language)
-    found = [match for match in _DEFINITION.finditer(text)]
+    found = list(_DEFINITION.finditer(text))
     starts = [text.count("\n", 0, match.start()) + 1 for match in found]
     for match, (line, following) in zip(found, pairwise([*starts, len(source.lines) + 1]), strict=True):
         _define(unit, source, match, line, max(line, following - 1))

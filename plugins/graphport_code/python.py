@@ -8,7 +8,7 @@ import time
 import warnings
 from collections import Counter
 
-from graphport_code.python_scopes import ScopeWriter
+from graphport_code.python_definitions import ModuleReader
 from graphport_code.source import Source
 from graphport_code.unit import Unit
 
@@ -28,7 +28,7 @@ def read_python(source: Source, deadline: float) -> Unit | None:
     tree, broken = _parse_around_errors(source, deadline)
     if tree is None:
         return None
-    unit = ScopeWriter(source).read_module(tree)
+    unit = ModuleReader(source).read_module(tree)
     if broken:
         more = f" and {len(broken) - 1} more" if broken[1:] else ""
         unit.warnings.append(f"syntax error in line {min(broken)}{more}: left out")

@@ -5,12 +5,27 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar, Protocol
 
 from graphport_code.ir import MAX_DEPTH, OPAQUE, UNKNOWN, Expr, make, union
 
-if TYPE_CHECKING:
-    from graphport_code.python_scopes import ScopeWriter
+
+class Writer(Protocol):
+    """Who takes the names, bindings and calls of expressions."""
+
+    def load(self, text: str) -> Expr: ...
+
+    def bind(self, text: str, value: Expr) -> None: ...
+
+    def call(self, kind: str, callee: Expr, line: int, call: Expr | None = None) -> None: ...
+
+    def yields(self, value: Expr) -> None: ...
+
+    def substituting(self) -> AbstractContextManager[dict[str, Expr]]: ...
+
+    def read_lambda(self, node: ast.Lambda) -> Expr: ...
+
 
 MAX_ITEMS = 200
 """Of a longer literal only the first items are followed: it is data, not a table of functions."""
@@ -28,7 +43,7 @@ CALLS_ITS_ARGUMENTS = frozenset({"map", "filter", "sorted", "min", "max", "sort"
 class ExpressionReader:
     """Reads the expressions of one scope after another; ``writer`` takes names, bindings and calls."""
 
-    def __init__(self, writer: ScopeWriter) -> None:
+    def __init__(self, writer: Writer) -> None:
         self.writer = writer
         self.depth = 0
 
@@ -39,7 +54,7 @@ class ExpressionReader:
         if self.depth >= MAX_NESTING:
             return self._surface(node)
         self.depth += 1
-        reader = _READERS.get(type(node))
+        reader = self.readers.get(type(node))
         found = reader(self, node) if reader else self._children(node)
         self.depth -= 1
         return found
@@ -74,6 +89,9 @@ class ExpressionReader:
 
     def _call(self, node: ast.Call) -> Expr:
         callee = self.read(node.func)
+        if callee[0] == "a" and callee[2] == "format" and callee[1][0] == "k":
+            self._children(node)
+            return beginning(str(callee[1][1]).partition("{")[0])
         args = [
             make("*", self.read(arg.value)) if isinstance(arg, ast.Starred) else self.read(arg) for arg in node.args
         ]
@@ -110,10 +128,17 @@ class ExpressionReader:
             operands.append(left.right)
             left = left.left
         values = [self.read(operand) for operand in (left, *reversed(operands))]
+        if values[0][0] == "k" and isinstance(values[0][1], str) and isinstance(node.op, (ast.Add, ast.Mod)):
+            return beginning(values[0][1].partition("%")[0])
         known = [value for value in values if value[0] not in ("x", "k")]
         if not known:
             return OPAQUE
         return union(known) if isinstance(node.op, (ast.Add, ast.BitOr)) and len(known) <= MAX_ITEMS else UNKNOWN
+
+    def _formatted(self, node: ast.JoinedStr) -> Expr:
+        self._children(node)
+        first = node.values[0] if node.values else None
+        return beginning(str(first.value)) if isinstance(first, ast.Constant) else OPAQUE
 
     def _boolean(self, node: ast.BoolOp) -> Expr:
         return union([self.read(value) for value in node.values])
@@ -168,33 +193,32 @@ class ExpressionReader:
                 value = self.read(node.elt)
         return make("up", OPAQUE, None, value)
 
-
-_Reader = Callable[[ExpressionReader, Any], Expr]
-_READERS: dict[type[ast.expr], _Reader] = {
-    ast.Constant: ExpressionReader._constant,
-    ast.Name: ExpressionReader._name,
-    ast.Attribute: ExpressionReader._attribute,
-    ast.Call: ExpressionReader._call,
-    ast.Subscript: ExpressionReader._subscript,
-    ast.Tuple: ExpressionReader._sequence,
-    ast.List: ExpressionReader._sequence,
-    ast.Set: ExpressionReader._sequence,
-    ast.Dict: ExpressionReader._dict,
-    ast.BinOp: ExpressionReader._binary,
-    ast.BoolOp: ExpressionReader._boolean,
-    ast.UnaryOp: ExpressionReader._unary,
-    ast.IfExp: ExpressionReader._conditional,
-    ast.NamedExpr: ExpressionReader._walrus,
-    ast.Await: ExpressionReader._await,
-    ast.Starred: ExpressionReader._starred,
-    ast.Yield: ExpressionReader._yield,
-    ast.YieldFrom: ExpressionReader._yield_from,
-    ast.Lambda: ExpressionReader._lambda,
-    ast.ListComp: ExpressionReader._comprehension,
-    ast.SetComp: ExpressionReader._comprehension,
-    ast.GeneratorExp: ExpressionReader._comprehension,
-    ast.DictComp: ExpressionReader._comprehension,
-}
+    readers: ClassVar[dict[type[ast.expr], Callable[[Any, Any], Expr]]] = {
+        ast.Constant: _constant,
+        ast.Name: _name,
+        ast.Attribute: _attribute,
+        ast.Call: _call,
+        ast.Subscript: _subscript,
+        ast.Tuple: _sequence,
+        ast.List: _sequence,
+        ast.Set: _sequence,
+        ast.Dict: _dict,
+        ast.BinOp: _binary,
+        ast.JoinedStr: _formatted,
+        ast.BoolOp: _boolean,
+        ast.UnaryOp: _unary,
+        ast.IfExp: _conditional,
+        ast.NamedExpr: _walrus,
+        ast.Await: _await,
+        ast.Starred: _starred,
+        ast.Yield: _yield,
+        ast.YieldFrom: _yield_from,
+        ast.Lambda: _lambda,
+        ast.ListComp: _comprehension,
+        ast.SetComp: _comprehension,
+        ast.GeneratorExp: _comprehension,
+        ast.DictComp: _comprehension,
+    }
 
 
 def constant(value: object) -> Expr:
@@ -206,6 +230,11 @@ def constant(value: object) -> Expr:
     if isinstance(value, str) and len(value) <= MAX_KEY:
         return make("k", value)
     return OPAQUE
+
+
+def beginning(text: str) -> Expr:
+    """A string of which the beginning is known, if that could be the beginning of a name."""
+    return make("pre", text) if text.isidentifier() and len(text) <= MAX_KEY else OPAQUE
 
 
 def targets(target: ast.expr, value: Expr) -> Iterable[tuple[str, Expr]]:

@@ -26,14 +26,15 @@ MINIFIED = "minified: only its beginning is indexed"
 def read_unit(source: Source, language: Language, deadline: float) -> Unit:
     """The file as a unit; ``deadline`` is a `time.monotonic` moment. What went wrong is in its warnings."""
     if source.is_minified:
-        unit = Unit(source.path, language.family, source.path)
-        unit.warnings.append(MINIFIED)
-        return unit
+        beginning = Unit(source.path, language.family, source.path)
+        beginning.warnings.append(MINIFIED)
+        return beginning
+    problem = "cannot be parsed"
+    unit: Unit | None = None
     try:
         unit = _read(source, language, deadline)
-        problem = "" if unit else "cannot be parsed"
     except TimeoutError:
-        unit, problem = None, "took too long to parse"
+        problem = "took too long to parse"
     if unit is None:
         unit = read_plain(source, language)
         unit.warnings.append(f"{problem}: read by its surface only")

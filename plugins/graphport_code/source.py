@@ -13,7 +13,7 @@ _NEWLINE = re.compile(r"\r\n?")
 
 
 class Source:
-    """A file's text with ``\\n`` for every newline, and nothing that some parser cannot take.
+    """A file's text with one kind of newline, and nothing that some parser cannot take.
 
     Only CR LF, CR and LF end a line: `str.splitlines` also splits at form feeds and other characters
     that no compiler counts. NUL and lone surrogates become spaces and question marks.

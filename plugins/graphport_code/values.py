@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,6 +148,17 @@ class Constant:
 
 
 @dataclass(eq=False, slots=True)
+class Prefix:
+    """Any text that begins so: ``f"visit_{name}"``."""
+
+    text: str
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        return ("pre", self.text)
+
+
+@dataclass(eq=False, slots=True)
 class Builtin:
     """A name of the language itself, or a method of what the language brings, bound to ``base``."""
 
@@ -179,11 +190,13 @@ class Outside:
         return ("x",)
 
 
-Value = Function | Class | Instance | Super | Module | Container | Overlay | Constant | Builtin | Partial | Outside
+Value = (
+    Function | Class | Instance | Super | Module | Container | Overlay | Constant | Prefix | Builtin | Partial | Outside
+)
 OUTSIDE = Outside()
 
 
-def distinct(values: list[Value]) -> tuple[Value, ...]:
+def distinct(values: Sequence[Value]) -> tuple[Value, ...]:
     """Each value once, in order."""
     if len(values) < 2:
         return tuple(values)

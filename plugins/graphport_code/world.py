@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphport.builders import Definition, Lookup
-
+from graphport.builders import Lookup
 from graphport_code.languages import family_of
 from graphport_code.unit import MODULE, join
 from graphport_code.values import Class, Frame, Instance, Value
@@ -17,33 +16,22 @@ Rows = Sequence[tuple[str, Mapping[str, Any]]]
 class World:
     """Definitions by name, each looked up once; scopes and frames of any document."""
 
-    def __init__(self, document: str, own: Sequence[Definition], lookup: Lookup) -> None:
+    def __init__(self, document: str, lookup: Lookup) -> None:
         self.document = document
         self.family = family_of(document)
         self._lookup = lookup
-        self._own: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
-        for definition in own:
-            self._own.setdefault(definition.name, []).append((document, definition.data))
         self._found: dict[str, Rows] = {}
         self._frames: dict[tuple[Any, ...], Frame] = {}
 
     def find(self, name: str) -> Rows:
-        """Definitions of that name in all documents, by path; this document's as they were extracted."""
+        """Definitions of that name in all documents, this one too, by path."""
         found = self._found.get(name)
         if found is None:
-            others = [row for row in self._lookup(name) if row[0] != self.document]
-            own = self._own.get(name, [])
-            found = sorted([*others, *own], key=lambda row: row[0]) if others and own else (others or own)
-            self._found[name] = found
+            found = self._found[name] = self._lookup(name)
         return found
 
-    def own(self, name: str) -> Rows:
-        """This document's definitions of that name; nothing is looked up."""
-        return self._own.get(name, ())
-
     def scope(self, path: str, key: str) -> Mapping[str, Any] | None:
-        name = scope_name(path, key)
-        rows = self.own(name) if path == self.document else self.find(name)
+        rows = self.find(scope_name(path, key))
         return rows[0][1] if rows else None
 
     def space_of(self, path: str) -> str:
@@ -53,10 +41,7 @@ class World:
 
     def bindings(self, space: str, scope: str, name: str, family: str) -> Rows:
         """Bindings of a name in a module or class; ``space`` as in `graphport_code.unit.Unit`."""
-        wanted = binding_name(family, space, join(scope, name))
-        if space == self.document:
-            return self.own(wanted)
-        return self.find(wanted)
+        return self.find(binding_name(family, space, join(scope, name)))
 
     def frame(self, path: str, key: str, receiver: Value | None = None) -> Frame | None:
         """The scope as any caller may see it; None if it is not there (any more)."""
@@ -114,6 +99,10 @@ def call_name(family: str, called: str) -> str:
 
 def passed_name(family: str, handed: str) -> str:
     return f"passed:{family}:{handed}"
+
+
+def methods_name(path: str, key: str) -> str:
+    return f"methods:{path}::{key}"
 
 
 def subclass_name(family: str, base: str) -> str:
