@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphport.errors import InvalidInputError, InvalidSeedsError, MissingNodeError
-from graphport.rank import kernels, topk
+from graphport.rank import kernels, ordering, push, topk
 from graphport.rank.pagerank import personalized_pagerank
 from graphport.rank.topk import TopPageRank, top_personalized_pagerank
 from graphport.snapshot import GraphSnapshot
@@ -103,8 +103,11 @@ def check(case: Case, found: TopPageRank) -> None:
         assert np.ptp(scores) <= 2 * TIE * scores.max() + 1e-13
 
 
-@pytest.mark.parametrize("block", range(20))
-def test_no_certified_answer_is_wrong(block: int) -> None:
+@pytest.mark.parametrize("start", [0.3, 1e-2, push.START])
+@pytest.mark.parametrize("block", range(7))
+def test_no_certified_answer_is_wrong(block: int, start: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A coarse first threshold, so that small graphs need the certificate as much as large ones do.
+    monkeypatch.setattr(push, "START", start)
     for seed in range(block * 100, block * 100 + 100):
         case = random_case(seed)
         found = top_personalized_pagerank(
@@ -178,6 +181,8 @@ def test_a_mask_that_changes_is_not_remembered() -> None:
     best = top_personalized_pagerank(BIG, [BIG.ids[5]], 1, among=mask).ids[0]
     mask[BIG.index_of(best) or 0] = False
     assert top_personalized_pagerank(BIG, [BIG.ids[5]], 1, among=mask).ids[0] != best
+    mask[10:] = False
+    assert len(top_personalized_pagerank(BIG, [BIG.ids[5]], 20, among=mask).ids) < 20
 
 
 def test_bounds_enclose_the_exact_scores() -> None:
@@ -247,6 +252,20 @@ def test_members_of_a_clique_are_a_tie() -> None:
     found = top_personalized_pagerank(GraphSnapshot.from_arrays(list("fedcba"), source, target), ["a"], 4)
     assert found.ids == ["a", "b", "c", "d"]
     assert found.ties == [("b", "c", "d", "e", "f")]
+
+
+def test_twins_are_a_tie_because_the_graph_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordering, "TIE", 0.0)  # no two scores are taken as equal because they look so
+    # a-b-c: a triangle whose corners hang on a seed; x, y: two leaves of the other seed.
+    base = BIG.ids
+    new = ["a", "b", "c", "x", "y"]
+    a, x = len(base), len(base) + 3
+    source = [*BIG.source_index.tolist(), a, a, a + 1, a, a + 1, a + 2, x, x + 1]
+    target = [*BIG.target_index.tolist(), a + 1, a + 2, a + 2, 30_000, 30_000, 30_000, 30_001, 30_001]
+    graph = GraphSnapshot.from_arrays([*base, *new], source, target)
+    found = top_personalized_pagerank(graph, [base[30_000], base[30_001]], 20)
+    assert {("a", "b", "c"), ("x", "y")} <= set(found.ties)
+    assert (found.certified, found.how) == (True, "push")
 
 
 def test_nodes_that_no_seed_reaches_score_zero_and_come_last_by_id() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from graphport.rank.arrays import Index
 from graphport.rank.ordering import ROUNDING, Bounded, Ordered
-from graphport.rank.push import FINER, START, Push
+from graphport.rank.push import Push
 from graphport.rank.question import Question
 
 MAX_CANDIDATES = 2000
@@ -33,7 +33,7 @@ def _candidates(question: Question, push: Push) -> Bounded | None:
     rows: Index = np.concatenate([field.only(push.pushed_rows()), heavy])
     low = push.found(rows)
     high = low + push.beyond(question.walk.degree[rows])
-    if push.threshold < START / FINER and np.count_nonzero(low) < question.k and question.reachable is not None:
+    if push.levels > 1 and np.count_nonzero(low) < question.k and question.reachable is not None:
         rows = question.reachable
         low = push.found(rows)
         return Bounded(rows, low, low + push.beyond(question.walk.degree[rows]))

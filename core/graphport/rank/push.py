@@ -48,6 +48,7 @@ class Push:
         self.scratch = scratch
         self.damping = damping
         self.threshold = np.inf
+        self.levels = 0
         self.work = 0
         self.mass = float(reset.mass.sum())
         self.pushed: list[Index] = []
@@ -111,6 +112,7 @@ class Push:
                 return False
             frontier = self._push(frontier, threshold)
         self.threshold = threshold
+        self.levels += 1
         return threshold > 0
 
     def _push(self, frontier: Index, threshold: float) -> Index:
