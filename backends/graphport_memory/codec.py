@@ -63,7 +63,7 @@ def decode_base(columns: Mapping[str, bytes]) -> Base:
     return Base(graph, _sparse(columns, "node_props"), _sparse(columns, "edge_props"))
 
 
-def encode_batch(writes: PendingWrites) -> str:
+def encode_batch(writes: PendingWrites) -> bytes:
     """One committed batch as JSON; floats are written so that every bit comes back."""
     return json.dumps(
         {
@@ -74,12 +74,12 @@ def encode_batch(writes: PendingWrites) -> str:
             "edges": [[*edge.key, edge.weight, edge.props] for edge in writes.edges.values()],
         },
         separators=(",", ":"),
-    )
+    ).encode()
 
 
-def decode_batch(text: str) -> PendingWrites:
+def decode_batch(batch: bytes) -> PendingWrites:
     """The batch of `encode_batch`; KeyError, TypeError or ValueError if it is none."""
-    row: dict[str, Any] = json.loads(text)
+    row: dict[str, Any] = json.loads(batch)
     writes = PendingWrites(cleared=row["cleared"])
     writes.delete_edges(EdgeKey(*key) for key in row["deleted_edges"])
     writes.delete_nodes(row["deleted_nodes"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 import zlib
 from collections import defaultdict
 from collections.abc import Generator
@@ -40,7 +41,7 @@ CREATE TABLE columns (
     graph INTEGER NOT NULL, name TEXT NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, crc INTEGER NOT NULL,
     PRIMARY KEY (graph, name, part));
 CREATE TABLE batches (
-    graph INTEGER NOT NULL, revision INTEGER NOT NULL, batch TEXT NOT NULL, crc INTEGER NOT NULL,
+    graph INTEGER NOT NULL, revision INTEGER NOT NULL, batch BLOB NOT NULL, crc INTEGER NOT NULL,
     PRIMARY KEY (graph, revision));
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT};
@@ -92,17 +93,17 @@ class GraphFile:
 
     def append(self, state: State, writes: PendingWrites) -> None:
         """Commits ``writes``, which lead to ``state``; makes a new base when the batches outweigh the old one."""
-        text = encode_batch(writes)
+        batch = encode_batch(writes)
         with self._typed():
             graph, base_bytes, log_bytes = self._writing.execute(
                 "SELECT graph, base_bytes, log_bytes FROM graphs WHERE name = ?", (self._name,)
             ).fetchone()
-            log_bytes += len(text)
+            log_bytes += len(batch)
             if log_bytes > max(SMALL_LOG, base_bytes):
                 self._write_base(graph, state)
             else:
                 self._writing.execute(
-                    "INSERT INTO batches VALUES (?, ?, ?, ?)", (graph, state.revision, text, zlib.crc32(text.encode()))
+                    "INSERT INTO batches VALUES (?, ?, ?, ?)", (graph, state.revision, batch, zlib.crc32(batch))
                 )
                 self._writing.execute(
                     "UPDATE graphs SET revision = ?, log_bytes = ?, present = 1 WHERE graph = ?",
@@ -174,7 +175,18 @@ class GraphFile:
                 connection.execute(statement)
         connection.execute("COMMIT")
         self._require_ours(connection)
-        connection.execute("PRAGMA journal_mode = WAL")
+        self._use_wal(connection)
+
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
+        # This switch alone gets SQLITE_BUSY without waiting, while somebody else is opening the new file.
+        deadline = time.monotonic() + self._timeout
+        while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     def _require_ours(self, connection: sqlite3.Connection) -> None:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -201,6 +213,8 @@ class GraphFile:
         if row is None:  # only a read-only handle may look for a graph that nobody ever opened
             return state
         graph, revision, base_revision = row
+        if not isinstance(revision, int) or not isinstance(base_revision, int):
+            raise self._corrupt(f"graph {self._name!r:.80} has no revision")
         if revision == state.revision:
             return state
         view = state.view
@@ -214,14 +228,14 @@ class GraphFile:
         parts: dict[str, list[bytes]] = defaultdict(list)
         rows = connection.execute("SELECT name, data, crc FROM columns WHERE graph = ? ORDER BY name, part", (graph,))
         for name, data, crc in rows:
-            if zlib.crc32(data) != crc:
+            if not _is_sound(data, crc):
                 raise self._corrupt(f"column {name} of graph {self._name!r:.80} fails its checksum")
             parts[name].append(data)
         if not parts:
             return Base.empty()
         try:
             return decode_base({name: b"".join(part) for name, part in parts.items()})
-        except (KeyError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise self._corrupt(f"columns of graph {self._name!r:.80} do not fit together") from error
 
     def _read_batches(self, connection: sqlite3.Connection, graph: int, start: int, end: int) -> PendingWrites:
@@ -230,10 +244,13 @@ class GraphFile:
             "SELECT revision, batch, crc FROM batches WHERE graph = ? AND revision > ? ORDER BY revision",
             (graph, start),
         )
-        for expected, (revision, text, crc) in zip(range(start + 1, end + 1), rows, strict=False):
-            if revision != expected or zlib.crc32(text.encode()) != crc:
+        for expected, (revision, batch, crc) in zip(range(start + 1, end + 1), rows, strict=False):
+            if revision != expected or not _is_sound(batch, crc):
                 raise self._corrupt(f"batch {expected} of graph {self._name!r:.80} is missing or fails its checksum")
-            writes.absorb(decode_batch(text))
+            try:
+                writes.absorb(decode_batch(batch))
+            except (KeyError, TypeError, ValueError) as error:
+                raise self._corrupt(f"batch {revision} of graph {self._name!r:.80} makes no sense") from error
             start = revision
         if start != end:
             raise self._corrupt(f"batch {start + 1} of graph {self._name!r:.80} is missing")
@@ -274,7 +291,7 @@ class GraphFile:
             raise self._storage_error(error) from error
 
     def _storage_error(self, error: sqlite3.Error) -> StorageError:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # no code: text that is no UTF-8
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return StorageBusyError(
                 f"{self.path} is being written by someone else for more than {self._timeout} s; "
@@ -285,3 +302,7 @@ class GraphFile:
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_TOOBIG):
             return StorageFullError(f"{self.path}: {error}; make room and try again")
         return StorageUnavailableError(f"{self.path}: {error}; check the folder and its permissions")
+
+
+def _is_sound(data: object, crc: object) -> bool:
+    return isinstance(data, bytes) and zlib.crc32(data) == crc

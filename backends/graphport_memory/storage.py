@@ -316,10 +316,11 @@ class MemoryStorage:
     # -- graphs and the handle -----------------------------------------------------------------------
 
     def graphs(self) -> list[str]:
-        self._require_open()
-        if self._file is not None:
-            return self._file.graphs()
-        return [self._graph] if self._state.exists else []
+        with self._reading:
+            self._require_open()
+            if self._file is not None:
+                return self._file.graphs()
+            return [self._graph] if self._state.exists else []
 
     def drop_graph(self, name: str, /) -> bool:
         self._require_writable()

@@ -36,12 +36,12 @@ def poke_file(path: Path, graph: str, nodes: Sequence[Node], edges: Sequence[Edg
         "nodes": [[node.id, node.kind, node.name, node.entry, node.props] for node in nodes],
         "edges": [[edge.source, edge.target, edge.kind, edge.weight, edge.props] for edge in edges],
     }
-    text = json.dumps(batch)
+    text = json.dumps(batch).encode()
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("UPDATE graphs SET revision = revision + 1 WHERE name = ?", (graph,))
         file.execute(
             "INSERT INTO batches SELECT graph, revision, ?, ? FROM graphs WHERE name = ?",
-            (text, zlib.crc32(text.encode()), graph),
+            (text, zlib.crc32(text), graph),
         )
 
 
