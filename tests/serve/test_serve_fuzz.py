@@ -19,6 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from serve_server import fill, served, settings
 
+pytestmark = pytest.mark.slow
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 

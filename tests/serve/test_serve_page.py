@@ -23,6 +23,8 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 
 Open = Callable[..., Page]
 
+pytestmark = pytest.mark.slow
+
 
 def chromium() -> str:
     found = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)

@@ -20,6 +20,7 @@ from serve_server import fill, settings
 from graphport import Entry, open_knowledge_base
 from graphport.errors import StorageBusyError
 
+pytestmark = pytest.mark.slow
 CLI = [sys.executable, "-m", "graphport.cli.main"]
 
 
