@@ -5,12 +5,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --retries 5 --timeout 60
 
-.PHONY: demo test lint types unit engines clean
+.PHONY: demo test lint types unit all-tests clean
 
 demo: $(VENV)/.demo
 	$(BIN)/graphport demo
 
-test: lint types unit engines
+# Everything, as CI runs it: on a laptop a missing PostgreSQL, Docker or Chromium is a skip that says so.
+test: lint types all-tests
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -21,12 +22,12 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/pyright
 
+# Fast enough to run after each change: no servers, no browser, no kills.
 unit: $(VENV)/.dev
-	$(BIN)/pytest tests -m "not engine" -n 2
+	$(BIN)/pytest tests -n 2 -m "not slow" --ignore tests/postgres --ignore tests/kuzu
 
-# Tests against engines that run outside this process: PostgreSQL with and without AGE, both Kuzu drivers.
-engines: $(VENV)/.dev
-	$(BIN)/pytest tests -m engine
+all-tests: $(VENV)/.dev
+	$(BIN)/pytest tests -n 2
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
