@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import get_args
 
-import uvicorn
-
 from graphport.config import Config
 from graphport.server_config import Scope
 from graphport_serve.access import Access
@@ -18,6 +16,8 @@ SHUTDOWN_SECONDS = 10
 
 def run_server(config: Config) -> None:
     """Serve HTTP until SIGINT or SIGTERM. Raises `ConfigError` before listening where a token is missing."""
+    import uvicorn
+
     from graphport_serve.app import make_app
 
     uvicorn.run(

@@ -65,7 +65,7 @@ class Service:
         return {*knowledge_bases(self.config), *(base.name for base in self.config.vector_dbs)}
 
     def _base(self, access: Access, name: str) -> KnowledgeBase:
-        if not access.sees(name) or name not in self._names():
+        if not access.sees(name) or (name not in self._open and name not in self._names()):
             raise KnowledgeBaseNotFoundError(
                 f"no knowledge base {name!r:.120}; GET /api/vectordb lists those there are"
             )
