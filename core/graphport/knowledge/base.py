@@ -18,6 +18,8 @@ from types import TracebackType
 from typing import Any, Self
 
 import filelock
+import numpy as np
+from numpy.typing import NDArray
 
 from graphport.builders import Builder, Entry, Extraction
 from graphport.config import Config, GraphConfig, GraphMode, KnowledgeBaseConfig, Mode, check_graph, load_config
@@ -38,11 +40,14 @@ from graphport.knowledge.indexing import Indexer, IndexReport, Progress
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
 from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary, with_all_mentions
 from graphport.knowledge.search import SearchOptions, search
+from graphport.knowledge.text_builder import CITES
 from graphport.knowledge.truth import Truth
 from graphport.model import GraphCounts, check_ids, dump_props
 from graphport.registry import open_backend, plugins
 from graphport.retrieval.hits import Hit
 from graphport.retrieval.lexical import LexicalIndex
+from graphport.retrieval.packing import pack_evidence
+from graphport.retrieval.report import Report, compose_report
 from graphport.snapshot import GraphSnapshot, snapshot_of
 from graphport.storage import GraphStorage
 
@@ -50,6 +55,7 @@ log = logging.getLogger("graphport")
 
 MEMORY = ":memory:"
 TRUTH_FILE = "truth.sqlite3"
+REPORT = "report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +207,40 @@ class KnowledgeBase:
             "damping": damping, "passage_node_weight": passage_node_weight, "as_of": as_of, "explain": explain,
         }  # fmt: skip
         return search(self, query, SearchOptions.of(self.config.retrieval, given))
+
+    def make_report(self, query: str, budget: float = 1000, *, save: bool = False, **options: Any) -> Report:
+        """A Markdown report on ``query`` from the evidence that is worth most at ``budget`` tokens.
+
+        Each sentence names its source. ``options`` are those of `search`; of the best 40 hits, reports left
+        out, `pack_evidence` chooses. ``save`` keeps the report as an entry of kind ``report``, a node with
+        ``cites`` edges to what it cites.
+        """
+        found = self.search(query, **{"graph": self.config.strategy.graph, "top_k": 40, **options})
+        hits = [hit for hit in found if hit.kind != REPORT]
+        packed = pack_evidence(hits, budget, query=query, similarity=self._similarity([hit.entry for hit in hits]))
+        report = compose_report(query, packed.hits)
+        if save:
+            with self._truth.read() as db:
+                nodes = [node for entry in report.cites for node in self._nodes_of(db, entry)]
+            entry = Entry(
+                f"report:{_fingerprint(report.markdown)}", report.markdown, query, REPORT, meta={CITES: nodes}
+            )
+            self.add([entry])
+        return report
+
+    def _nodes_of(self, db: sqlite3.Connection, entry: str) -> list[str]:
+        rows = db.execute("SELECT DISTINCT id FROM node_facts WHERE entry = ? AND stands ORDER BY id", (entry,))
+        return [row[0] for row in rows]
+
+    def _similarity(self, entries: Sequence[str]) -> NDArray[np.float32] | None:
+        """(n, n) cosines of entries by their vectors, None unless each has one."""
+        index = self._derived.dense()
+        vectors = [] if index is None else [index.vector(entry) for entry in entries]
+        known = [vector for vector in vectors if vector is not None]
+        if len(known) < len(entries) or not known:
+            return None
+        matrix = np.stack(known)
+        return matrix @ matrix.T
 
     def lexical(self) -> LexicalIndex:
         """The lexical index, up to date."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, get_args
 from graphport.builders import Entry
 from graphport.config import GraphMode, Mode, RetrievalConfig
 from graphport.errors import InvalidQueryError
+from graphport.retrieval.explain import best_paths
 from graphport.retrieval.fusion import normalized_fusion
-from graphport.retrieval.hits import Explanation, Hit
+from graphport.retrieval.hits import Explanation, Hit, Hop
+from graphport.retrieval.leg import graph_leg
 from graphport.retrieval.linking import link_query
+from graphport.retrieval.ranking import GraphRanking
 from graphport.retrieval.rerank import check_graph_weight, graph_rerank
 from graphport.retrieval.walk import walk
-from graphport.snapshot import GraphSnapshot
 from graphport.traverse import check_limit
 
 if TYPE_CHECKING:
@@ -132,24 +134,47 @@ def _with_graph(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Leg
         if len(hits) > 1:
             hits = graph_rerank(hits, graph, options.graph_weight, damping=options.damping)
         return fill(kb, hits)
-    return fill(kb, _walked(kb, query, graph, options, legs))
-
-
-def _walked(kb: KnowledgeBase, query: str, graph: GraphSnapshot, options: SearchOptions, legs: Legs) -> list[Hit]:
     entities = link_query(query, graph, kb.vocabulary().matcher)
-    result = walk(
+    if options.graph_mode == "leg":
+        found = graph_leg(graph, entities, limit=max(_REACH, 2 * options.top_k), damping=options.damping)
+        legs = _with_leg(legs, found, options)
+        return fill(kb, _explained(found, plain_hits(legs, options.top_k, explain=options.explain), options))
+    found = walk(
         graph, entities, legs.found, legs.fused, limit=options.top_k, damping=options.damping,
         graph_weight=options.graph_weight, passage_node_weight=options.passage_node_weight,
     )  # fmt: skip
-    hits = [Hit(entry, score) for entry, score in result.ranked]
+    return fill(kb, _explained(found, _ranked(found, legs, options), options))
+
+
+def _with_leg(legs: Legs, found: GraphRanking, options: SearchOptions) -> Legs:
+    """The graph's ranking as one leg more; where it found nothing, fusion is of the other two."""
+    if not found.ranked:
+        return legs
+    every = {**legs.found, "graph": found.ranked}
+    fused = normalized_fusion([[entry for entry, _ in pairs] for pairs in every.values()], rrf_k=options.rrf_k)
+    return Legs(every, fused)
+
+
+def _ranked(found: GraphRanking, legs: Legs, options: SearchOptions) -> list[Hit]:
+    """The walk's hits, with what the legs say of each where asked for."""
+    if not options.explain:
+        return [Hit(entry, score) for entry, score in found.ranked]
+    plain = {hit.entry: hit.explanation for hit in plain_hits(legs, len(legs.fused), explain=True)}
+    return [Hit(entry, score, explanation=plain.get(entry) or Explanation()) for entry, score in found.ranked]
+
+
+def _explained(found: GraphRanking, hits: list[Hit], options: SearchOptions) -> list[Hit]:
+    """Hits with their share of the walk, and the likeliest path from what the query names."""
     if not options.explain:
         return hits
-    plain = {hit.entry: hit.explanation for hit in plain_hits(legs, len(legs.fused), explain=True)}
-    notes = (result.note,) if result.note else ()
-    return [
-        replace(
-            hit,
-            explanation=replace(plain.get(hit.entry) or Explanation(), ppr=result.shares.get(hit.entry), notes=notes),
-        )
-        for hit in hits
-    ]
+    paths = best_paths(found.arcs, found.starts, [hit.entry for hit in hits]) if found.arcs is not None else {}
+    notes = (found.note,) if found.note else ()
+    return [replace(hit, explanation=_told(hit, found, paths.get(hit.entry), notes)) for hit in hits]
+
+
+def _told(hit: Hit, found: GraphRanking, path: tuple[Hop, ...] | None, notes: tuple[str, ...]) -> Explanation:
+    told = hit.explanation or Explanation()
+    start = None
+    if path:
+        start = path[0].source if path[0].forward else path[0].target
+    return replace(told, ppr=found.shares.get(hit.entry), path_from=start, path=path or (), notes=notes)

@@ -22,6 +22,7 @@ from graphport.hookspecs import hookimpl
 from graphport.knowledge.chunking import Chunk, chunk_lines
 
 BINARY_DOCUMENTS = (".epub", ".pdf")
+CITES = "cites"
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
 # What looks like the name of a piece of code in prose: `anything in backticks`, snake_case, CamelCase, call().
 _CODE_NAME = re.compile(r"`([^`\n]{1,200})`|\b(\w+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b|\b(\w+)\(\)")
@@ -125,7 +126,10 @@ class TextBuilder:
 
 
 class EntryBuilder:
-    """Entries added by hand: each is the node ``entry:{id}``, kind ``passage``, named by its title."""
+    """Entries added by hand: each is the node ``entry:{id}``, kind ``passage`` or ``report``, named by its title.
+
+    ``meta["cites"]`` lists nodes it has a ``cites`` edge to.
+    """
 
     name = "entry"
     version = 1
@@ -138,12 +142,13 @@ class EntryBuilder:
         return Extraction([Entry(document.path, document.text)])
 
     def link(self, document: str, extraction: Extraction, lookup: Lookup) -> Links:  # noqa: ARG002 - the builder interface
-        return Links(
-            [
-                NodeFact(f"entry:{entry.id}", "passage", entry.title or entry.id, entry.id, stands_for_entry=True)
-                for entry in extraction.entries
-            ]
-        )
+        nodes: list[NodeFact] = []
+        facts: list[Fact] = []
+        for entry in extraction.entries:
+            node, kind = f"entry:{entry.id}", "report" if entry.kind == "report" else "passage"
+            nodes.append(NodeFact(node, kind, entry.title or entry.id, entry.id, stands_for_entry=True))
+            facts += [Fact(node, "cites", target, entry.id) for target in entry.meta.get(CITES, ())]
+        return Links(nodes, facts)
 
 
 def _entry(path: str, entry_id: str, title: str, chunk: Chunk, is_markdown: bool) -> Entry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphport.matching import Matcher
@@ -17,6 +17,7 @@ from graphport.retrieval.names import (
     words_of,
 )
 from graphport.snapshot import GraphSnapshot
+from graphport.storage import GraphStorage
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +34,21 @@ class LinkedEntity:
     share: float = 1.0
 
 
-def link_query(query: str, graph: GraphSnapshot, matcher: Matcher) -> list[LinkedEntity]:
-    """The nodes that ``query`` names, in order of place, then id; [] if it names none.
+def link_query(query: str, graph: GraphSnapshot | GraphStorage, matcher: Matcher) -> list[LinkedEntity]:
+    """The nodes of ``graph`` that ``query`` names, in order of place, then id; [] if it names none.
 
     Names are the forms of ``matcher`` (the gazetteer's and the entries' own) and those of phrase nodes;
     of those that start first the longest wins. Where the query writes some name with a capital, only what
     is written so counts: who uses capitals, uses them for names. A query without any is linked by names
-    of several words, and by those that are in lower case themselves.
+    of several words, and by those that are in lower case themselves. One round trip to a storage.
     """
-    found = list(_longest(sorted({*_matched(query, graph, matcher), *_phrases(query, graph)})))
+    spans = sorted({*_matched(query, matcher), *_phrases(query)})
+    names = _names(graph, {node for _, _, node in spans})
+    found = list(_longest(span for span in spans if _is_named(query, span, names)))
     capital = [entity for entity in found if not query[entity.start : entity.end].islower()]
-    names = proper_names(query)
+    whole = proper_names(query)
     return [
-        LinkedEntity(entity.node, entity.start, entity.end, _share(query, entity, names)) for entity in capital or found
+        LinkedEntity(entity.node, entity.start, entity.end, _share(query, entity, whole)) for entity in capital or found
     ]
 
 
@@ -53,37 +56,39 @@ _Span = tuple[int, int, str]
 """Start, minus the end (so that the longest comes first), node."""
 
 
-def _matched(query: str, graph: GraphSnapshot, matcher: Matcher) -> Iterator[_Span]:
+def _matched(query: str, matcher: Matcher) -> Iterator[_Span]:
     for match in matcher.find(query):
         for node in match.ids:
-            if _is_named(query, match.start, match.end, node, graph):
-                yield match.start, -match.end, node
+            yield match.start, -match.end, node
 
 
-def _phrases(query: str, graph: GraphSnapshot) -> Iterator[_Span]:
-    """Phrase nodes by looking up every run of words: few of them, and the graph knows all phrases there are."""
+def _phrases(query: str) -> Iterator[_Span]:
+    """What phrase node each run of words would be: few enough to ask the graph for all of them."""
     words = words_of(query)
     for first, (_, start, _) in enumerate(words):
         for word, _, end in words[first : first + MAX_WORDS]:
             for stop in {end, end - len(possessive(word))}:
                 if any(char.isalnum() for char in query[start:stop]):
-                    node = phrase_id(query[start:stop])
-                    if _is_named(query, start, stop, node, graph):
-                        yield start, -stop, node
+                    yield start, -stop, phrase_id(query[start:stop])
 
 
-def _is_named(query: str, start: int, end: int, node: str, graph: GraphSnapshot) -> bool:
-    row = graph.index_of(node)
-    if row is None:
+def _names(graph: GraphSnapshot | GraphStorage, nodes: set[str]) -> Mapping[str, str]:
+    """Names of those of the nodes that exist."""
+    if not isinstance(graph, GraphSnapshot):
+        return {node.id: node.name for node in graph.get_nodes(sorted(nodes)).values()}
+    rows = {node: graph.index_of(node) for node in nodes}
+    return {node: graph.names[row] for node, row in rows.items() if row is not None}
+
+
+def _is_named(query: str, span: _Span, names: Mapping[str, str]) -> bool:
+    start, minus_end, node = span
+    written = query[start:-minus_end]
+    if node not in names or (is_common_word(written) and (written.islower() or not query[:start].strip())):
         return False
-    written = query[start:end]
-    begins = not query[:start].strip()
-    if is_common_word(written) and (begins or written.islower()):
-        return False
-    return is_mention(written, graph.names[row])
+    return is_mention(written, names[node])
 
 
-def _longest(spans: Sequence[_Span]) -> Iterator[LinkedEntity]:
+def _longest(spans: Iterable[_Span]) -> Iterator[LinkedEntity]:
     taken = (0, 0)
     for start, minus_end, node in spans:
         if (start, -minus_end) == taken or start >= taken[1]:

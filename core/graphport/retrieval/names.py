@@ -50,10 +50,10 @@ def proper_names(text: str) -> list[Name]:
     inner = {word for word, start, _ in words if word[0].isupper() and not _begins_sentence(text, start)}
     found: list[Name] = []
     for begin, last in _runs(text, words):
-        first = next((at for at in range(begin, last) if not is_common_word(words[at][0])), last)
+        first = next((at for at in range(begin, last) if _may_begin(words[at][0])), last)
         word, start, _ = words[first]
         alone = first == last
-        if alone and (len(word) < 2 or is_common_word(word) or (word not in inner and _begins_sentence(text, start))):
+        if alone and (len(word) < 2 or not _may_begin(word) or (word not in inner and _begins_sentence(text, start))):
             continue
         if last - first < MAX_WORDS:
             found.append(Name(start, words[last][2] - len(possessive(words[last][0])), last - first + 1))
@@ -104,13 +104,17 @@ def _runs(text: str, words: list[_Word]) -> Iterator[tuple[int, int]]:
         at += 1
 
 
+def _may_begin(word: str) -> bool:
+    return word[0].isupper() and not is_common_word(word)
+
+
 def _continues(text: str, words: list[_Word], last: int) -> int | None:
     """The next word of the run that has reached ``last``, None at its end."""
     for at in range(last + 1, min(last + 4, len(words))):
         previous, _, end = words[at - 1]
         word, start, _ = words[at]
         is_initial = len(previous) == 1 and text[end:start] == ". "
-        if not (text[end:start] in (" ", "\u00a0") or is_initial) or possessive(previous):
+        if not (text[end:start] in (" ", "\u00a0") or is_initial) or len(possessive(previous)) > 1:
             return None
         if word[0].isupper() or (word[0].isdigit() and at == last + 1):
             return at
@@ -127,6 +131,6 @@ def _begins_sentence(text: str, start: int) -> bool:
 
 
 def possessive(word: str) -> str:
-    """The possessive ending of a word ("'s"), "" if it has none."""
+    """The possessive ending of a word ("'s", or the apostrophe of "Drivers'"), "" if it has none."""
     found = _POSSESSIVE.search(word)
     return found.group() if found else ""

@@ -17,8 +17,8 @@ NAMING = "titled"
 """Kind of the edges from an entry to its own names: they point from the name to the entry."""
 AGAINST = 0.1
 """Weight of an arc against the pointing direction, relative to the one along it."""
-BACK = "<"
-"""Ending of an arc's kind where it leads from its edge's target to its source."""
+ALONG, BACK = ">", "<"
+"""Endings of an arc's kind: it leads from its edge's source to the target, or back."""
 
 
 def pointing_graph(graph: GraphSnapshot) -> GraphSnapshot:
@@ -26,7 +26,7 @@ def pointing_graph(graph: GraphSnapshot) -> GraphSnapshot:
 
     An arc to a node that stands for no entry and names none counts by the node's `specificity`: what many
     entries mention says little about each. To one with a single neighbor there is no arc, for it leads
-    nowhere. Arcs back have the edge's kind and `BACK`.
+    nowhere. The kind of an arc is its edge's with `ALONG` or `BACK` behind.
     """
     return graph.derived("retrieval:pointing", _pointing)
 
@@ -68,7 +68,7 @@ def _two_way(graph: GraphSnapshot, along: NDArray[np.float64], back: NDArray[np.
         np.concatenate([graph.target_index, graph.source_index]),
         np.concatenate([along, back]),
         edge_kind=np.concatenate([graph.edge_kind, graph.edge_kind + kinds]),
-        edge_kinds=[*graph.edge_kinds, *(kind + BACK for kind in graph.edge_kinds)] or ["edge"],
+        edge_kinds=[kind + way for way in (ALONG, BACK) for kind in graph.edge_kinds],
         entries=graph.entries,
         names=graph.names,
     )

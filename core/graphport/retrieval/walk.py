@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,33 +11,15 @@ from numpy.typing import NDArray
 from graphport.rank.pagerank import check_damping, personalized_pagerank
 from graphport.retrieval.linking import LinkedEntity
 from graphport.retrieval.pointing import pointing_graph, specificity
+from graphport.retrieval.ranking import GraphRanking, Scored, entry_shares
 from graphport.retrieval.rerank import DAMPING, check_graph_weight
 from graphport.snapshot import GraphSnapshot
-
-Scored = Sequence[tuple[str, float]]
-"""Entries with scores, best first."""
 
 PASSAGE_NODE_WEIGHT = 0.05
 """Reset weight of an entry that is nearest to the query; a name that only one entry holds has 1 (HippoRAG 2)."""
 SHARPNESS = 10.0
 """From the nearest to the farthest hit the reset weight falls by e**SHARPNESS."""
 TOLERANCE = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class GraphRanking:
-    """What the graph made of a query: entries with scores, best first, ties by id.
-
-    ``shares`` is each ranked entry's part of the walk, the largest being 1. ``starts`` are the nodes the
-    query names, from which `graphport.retrieval.explain.best_paths` explains a hit on ``arcs``. Where no
-    walk was made, ``arcs`` is None and ``note`` says why.
-    """
-
-    ranked: Scored
-    shares: Mapping[str, float]
-    starts: Sequence[str]
-    arcs: GraphSnapshot | None
-    note: str = ""
 
 
 def walk(
@@ -68,9 +49,9 @@ def walk(
     weight = check_graph_weight(graph_weight)
     starts = named_seeds(graph, entities)
     if weight == 0:
-        return GraphRanking(fused[:limit], {}, (), None, "graph_weight is 0")
+        return GraphRanking(fused[:limit], {}, note="graph_weight is 0")
     if not starts:
-        return GraphRanking(fused[:limit], {}, (), None, "the query names nothing that the graph holds")
+        return GraphRanking(fused[:limit], {}, note="the query names nothing that the graph holds")
     seeds = starts | {node: mass for node, mass in _hit_seeds(graph, legs, passage_node_weight).items() if mass > 0}
     arcs = pointing_graph(graph)
     scores = personalized_pagerank(
@@ -78,7 +59,7 @@ def walk(
     ).scores
     entries, shares = entry_shares(graph, scores)
     if not shares.any():
-        return GraphRanking(fused[:limit], {}, (), None, "what the query names leads to no entry")
+        return GraphRanking(fused[:limit], {}, note="what the query names leads to no entry")
     blended = shares**weight * _bases(entries, fused) ** (1 - weight)
     rows: list[int] = np.argsort(-blended, kind="stable")[:limit].tolist()
     return GraphRanking(
@@ -98,15 +79,6 @@ def named_seeds(graph: GraphSnapshot, entities: Iterable[LinkedEntity]) -> dict[
         if row is not None and rare[row] > 0:
             seeds[entity.node] = seeds.get(entity.node, 0.0) + entity.share * float(rare[row])
     return dict(sorted(seeds.items()))
-
-
-def entry_shares(graph: GraphSnapshot, scores: NDArray[np.float64]) -> tuple[Sequence[str], NDArray[np.float64]]:
-    """The entries of a graph, sorted, and the score of each, the largest being 1; of several nodes the best counts."""
-    entries, rows, codes = graph.derived("retrieval:entries", _entries)
-    shares = np.zeros(len(entries))
-    np.maximum.at(shares, codes, scores[rows])
-    top = shares.max(initial=0.0)
-    return entries, shares / top if top > 0 else shares
 
 
 def closeness(legs: Mapping[str, Scored]) -> dict[str, float]:
@@ -138,12 +110,3 @@ def _bases(entries: Sequence[str], fused: Scored) -> NDArray[np.float64]:
     known = dict(fused)
     floor = min(known.values(), default=1.0)
     return np.fromiter((known.get(entry, floor) for entry in entries), np.float64, len(entries))
-
-
-def _entries(graph: GraphSnapshot) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """Entries, and for each node that stands for one its row and the entry's place."""
-    rows = graph.entry_rows()
-    entries = sorted(rows)
-    pairs = [(row, place) for place, entry in enumerate(entries) for row in rows[entry]]
-    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return entries, table[:, 0], table[:, 1]
