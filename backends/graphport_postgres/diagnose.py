@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import psycopg
 from psycopg import Connection
 from pydantic import SecretStr
 
 from graphport.errors import GraphportError
+from graphport.storage import Check
 from graphport_postgres.age import dba_statements, may_use_age
 from graphport_postgres.catalog import FORMAT, format_version
 from graphport_postgres.connections import OLDEST_SERVER, Link, connection_string
 from graphport_postgres.failures import storage_error
 from graphport_postgres.options import PostgresOptions
 from graphport_postgres.tables import grants
-
-
-class Check(NamedTuple):
-    """One thing that was looked at; ``detail`` says what was found, and, where not ``ok``, what to do."""
-
-    check: str
-    ok: bool
-    detail: str
 
 
 def diagnose(dsn: str | SecretStr, *, backend: str = "age") -> list[Check]:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 from graphport import Backend, Capability, GraphStorage, hookimpl
 from graphport.errors import BackendUnavailableError
+from graphport.storage import Check
 from graphport_postgres.options import PostgresOptions
 
 
@@ -32,6 +33,18 @@ def _open_tables(options: PostgresOptions) -> GraphStorage:
     return PostgresStorage(TABLE_LAYOUT, options)
 
 
+def _diagnose_age(options: PostgresOptions) -> Sequence[Check]:
+    from graphport_postgres.diagnose import diagnose
+
+    return diagnose(options.dsn, backend="age")
+
+
+def _diagnose_tables(options: PostgresOptions) -> Sequence[Check]:
+    from graphport_postgres.diagnose import diagnose
+
+    return diagnose(options.dsn, backend="postgres")
+
+
 def _require_libpq(backend: Backend) -> None:
     try:
         import_module("psycopg")  # without its binary it needs the system's libpq, which may be absent
@@ -50,6 +63,7 @@ AGE = Backend(
     options_model=PostgresOptions,
     install_hint="pip install 'graphport[age]'",
     missing=_missing,
+    diagnose=_diagnose_age,
 )
 
 POSTGRES = Backend(
@@ -59,6 +73,7 @@ POSTGRES = Backend(
     options_model=PostgresOptions,
     install_hint="pip install 'graphport[postgres]'",
     missing=_missing,
+    diagnose=_diagnose_tables,
 )
 
 

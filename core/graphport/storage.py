@@ -6,12 +6,12 @@ backend to every promise written here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -197,13 +197,22 @@ class BackendOptions(BaseModel):
     read_only: bool = False
 
 
+class Check(NamedTuple):
+    """One thing ``graphport doctor`` looked at; ``detail`` says what was found, and, if not ``ok``, what to do."""
+
+    check: str
+    ok: bool
+    detail: str
+
+
 @dataclass(frozen=True, slots=True)
 class Backend:
     """A backend as its plugin declares it, before any driver is imported.
 
     ``open`` gets the validated ``options_model``; ``install_hint`` is the command as the user types it
     (``pip install 'graphport[kuzu]'``). ``missing`` returns what keeps it from working here, None if
-    nothing does (a missing driver: a module name is enough); it must not import the driver.
+    nothing does (a missing driver: a module name is enough); it must not import the driver. ``diagnose``
+    looks at where ``options_model`` points, changes nothing and raises nothing.
     """
 
     name: str
@@ -212,3 +221,4 @@ class Backend:
     options_model: type[BackendOptions]
     install_hint: str = ""
     missing: Callable[[], str | None] = lambda: None
+    diagnose: Callable[[Any], Sequence[Check]] | None = None

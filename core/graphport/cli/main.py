@@ -50,9 +50,9 @@ def main(ctx: click.Context, config: Path | None, home: Path | None, verbose: bo
 
 
 def _register() -> None:
-    from graphport.cli import bases, demo, evaluate, gazetteer, graphs
+    from graphport.cli import bases, demo, doctor, evaluate, gazetteer, graphs
 
-    for module in (bases, demo, evaluate, gazetteer, graphs):
+    for module in (bases, demo, doctor, evaluate, gazetteer, graphs):
         for command in module.COMMANDS:
             main.add_command(command)
 
