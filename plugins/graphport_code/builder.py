@@ -96,7 +96,8 @@ def _data(
         "lines": max((symbol.end_line for symbol in symbols), default=0),
         "symbols": [{**symbol.to_json(), "entry": _entry_of(symbol, layout)} for symbol in symbols],
         "pieces": [
-            [piece.entry, piece.owner, sorted(set(_TOKEN.findall(texts[piece.entry])))] for piece in layout.pieces
+            [piece.entry, piece.owner, sorted(set(_TOKEN.findall(texts[piece.entry]))) if piece.lines else []]
+            for piece in layout.pieces
         ],
         "calls": [[scope, kind, expr, line, layout.by_line.get(line)] for scope, kind, expr, line in unit.calls],
         "imports": [[scope, expr, line, layout.by_line.get(line)] for scope, expr, line in unit.imports],

@@ -14,6 +14,8 @@ from graphport_code.values import (
     Container,
     Frame,
     Instance,
+    Outside,
+    Partial,
     Prefix,
     Super,
     Thunk,
@@ -52,6 +54,8 @@ def builtin_result(evaluator: Evaluator, callee: Builtin, call: Expr, frame: Fra
         return distinct([value.of for value in first if isinstance(value, Instance)]) or (OUTSIDE,)
     if callee.name == "getattr" and len(args) > 1:
         return _got_attribute(evaluator, first, args[1:], frame)
+    if callee.name == "partial":
+        return tuple(Partial(value) for value in first if not isinstance(value, Outside))
     if callee.name in _SAME:
         return first or (OUTSIDE,)
     if callee.name in _ONE_OF and args:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphport_code.ir import UNKNOWN, Expr, make, name
 from graphport_code.source import Source
-from graphport_code.treesitter import TreeReader, walk
+from graphport_code.treesitter import TreeReader
 from graphport_code.unit import MODULE, Unit
 
 if TYPE_CHECKING:
@@ -90,20 +90,6 @@ class ClangReader(TreeReader):
         if text:
             self.call("call", name(text), node)
         return UNKNOWN
-
-    def last_name(self, node: Node) -> str:
-        outside = [part for part in self._outside_calls(node) if part.type.endswith("identifier")]
-        leaves = [part for part in outside if part.child_count == 0]
-        return self.text(leaves[-1]) if leaves else ""
-
-    def _outside_calls(self, node: Node) -> list[Node]:
-        """The parts of a callee, not those of its type arguments."""
-        skipped: list[Node] = [part for part in walk(node) if part.type in ("template_argument_list", "argument_list")]
-        return [
-            part
-            for part in walk(node)
-            if not any(other.start_byte <= part.start_byte and part.end_byte <= other.end_byte for other in skipped)
-        ]
 
 
 def read_clang(source: Source, tree: Tree) -> Unit:

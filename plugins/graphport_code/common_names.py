@@ -27,7 +27,8 @@ JS_METHODS = frozenset(
     "substring substr toLowerCase toUpperCase normalize toString toFixed toJSON toISOString getTime valueOf "
     "hasOwnProperty isPrototypeOf call apply bind then catch finally resolve reject all race allSettled any "
     "stringify parse log error warn info debug assign create freeze defineProperty getOwnPropertyNames "
-    "getPrototypeOf next return throw test exec on off once emit addEventListener removeEventListener".split()
+    "getPrototypeOf next return throw test exec on off once emit addEventListener removeEventListener "
+    "constructor".split()
 )
 JS_NAMES = JS_BUILTINS | JS_METHODS
 

@@ -76,7 +76,7 @@ class EcmaReader(ExpressionReader):
         single = self.field(node, "parameter")  # x => x.y
         for parameter in [single] if single is not None else self.named(self.field(node, "parameters")):
             self._parameter(scope, parameter)
-        returned = self.type_of(self.field(node, "return_type"))
+        returned = self.written(self.field(node, "return_type"))
         if returned is not None:
             scope["ra"] = returned
         self._type_parameters(scope, node)
@@ -89,7 +89,7 @@ class EcmaReader(ExpressionReader):
     def _type_parameters(self, scope: Scope, node: Node) -> None:
         for parameter in self.named(self.field(node, "type_parameters")):
             bound = self.field(parameter, "constraint")
-            limit = self.type_of(bound) if bound is not None else None
+            limit = self.written(bound)
             scope["b"].setdefault(self.text(self.field(parameter, "name")), []).append(limit or UNKNOWN)
 
     def _parameter(self, scope: Scope, node: Node) -> None:
@@ -104,7 +104,7 @@ class EcmaReader(ExpressionReader):
             return
         text = self.text(pattern) if pattern.type == "identifier" else f"<{len(scope['p'])}>"
         scope["p"].append(text)
-        declared = self.type_of(self.field(node, "type"))
+        declared = self.written(self.field(node, "type"))
         if declared is not None:
             scope.setdefault("an", {})[text] = declared
         if default is not None:
@@ -138,7 +138,7 @@ class EcmaReader(ExpressionReader):
             if clause.type == "extends_clause":
                 found = [(self.expr(self.field(clause, "value")), "inherits")]
             elif clause.type == "implements_clause":
-                found = [(self.type_of(part) or UNKNOWN, "implements") for part in self.named(clause)]
+                found = [(self.type_of(part), "implements") for part in self.named(clause)]
             else:  # JavaScript: the class itself
                 found = [(self.expr(clause), "inherits")]
             for base, kind in found:
@@ -170,7 +170,7 @@ class EcmaReader(ExpressionReader):
         for decorator in (child for child in node.children if child.type == "decorator"):
             self.expr(decorator)
         options = [self._valued(value_node, text if value_node.type in FUNCTIONS else "")] if value_node else []
-        declared = self.type_of(self.field(node, "type"))
+        declared = self.written(self.field(node, "type"))
         if declared is not None:
             options.append(make("T", declared))
         if options:
@@ -182,7 +182,7 @@ class EcmaReader(ExpressionReader):
         bases: list[Expr] = []
         for clause in (child for child in node.children if child.type == "extends_type_clause"):
             for part in self.named(clause):
-                base = self.type_of(part) or UNKNOWN
+                base = self.type_of(part)
                 self.unit.base(self.key, make("f", symbol.key), base, "inherits", self.line(clause))
                 bases.append(base)
         self.open_class(symbol, bases=bases)
@@ -200,7 +200,7 @@ class EcmaReader(ExpressionReader):
     def _alias(self, node: Node) -> Expr:
         text = self.text(self.field(node, "name"))
         self.symbol(node, text, "type")
-        self.bind(text, make("T", self.type_of(self.field(node, "value")) or UNKNOWN))
+        self.bind(text, make("T", self.type_of(self.field(node, "value"))))
         return UNKNOWN
 
     def _namespace(self, node: Node) -> Expr:

@@ -233,7 +233,7 @@ class ExpressionReader(TypeReader):
             value = self._valued(value_node, self.text(target))
         else:
             value = self.expr(value_node) if value_node is not None else UNKNOWN
-        declared = self.type_of(self.field(node, "type"))
+        declared = self.written(self.field(node, "type"))
         if declared is not None:
             value = union([*([value] if value_node is not None else []), make("T", declared)])
         self._bind_pattern(target, value)

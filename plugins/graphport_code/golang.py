@@ -295,9 +295,7 @@ class GoReader(TreeReader):
 
     # Types
 
-    def type_of(self, node: Node | None) -> Expr:
-        if node is None:
-            return UNKNOWN
+    def read_type(self, node: Node) -> Expr:
         if node.type in ("type_identifier", "identifier", "package_identifier"):
             return name(self.text(node))
         if node.type in ("qualified_type", "selector_expression"):

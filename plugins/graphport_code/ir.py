@@ -47,7 +47,7 @@ absent), ``w`` bindings made from elsewhere (``self.x = ...``, ``global x``), wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 MAX_DEPTH = 14
 """Deeper expressions become unknown: nothing is resolved through them anyway."""
@@ -104,6 +104,5 @@ def _depth(item: JSON) -> int:
     if isinstance(item, Expr):
         return item.depth
     if isinstance(item, list):
-        parts: list[JSON] = item
-        return max((_depth(part) for part in parts), default=0)
+        return max((_depth(part) for part in cast("list[JSON]", item)), default=0)
     return 0

@@ -217,9 +217,7 @@ class ExpressionReader(TreeReader):
         if text and written is not None and self.text(written) != "var":
             scope.setdefault("an", {})[text] = self.type_of(written)
 
-    def type_of(self, node: Node | None) -> Expr:
-        if node is None:
-            return UNKNOWN
+    def read_type(self, node: Node) -> Expr:
         if node.type in _PRIMITIVES:
             return OPAQUE
         if node.type in ("type_identifier", "identifier"):

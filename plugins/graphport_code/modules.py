@@ -86,15 +86,13 @@ def python_modules(world: World, importer: str, name: str, level: int) -> list[M
         roots.setdefault(root, module)
     if not roots:
         return _inside_indexed_package(world, tail) or _namespace(world, importer, tail)
+    if tail in sys.stdlib_module_names:
+        return []
     home = posixpath.dirname(importer)
     above = [root for root in roots if _is_above(root, home)]
-    top = tail.partition("/")[0]
-    if above:
-        nearest = max(above, key=len)
-        if not _in_package(world, nearest) or (top not in sys.stdlib_module_names and len(roots) == 1):
-            return [roots[nearest]]
-    if top in sys.stdlib_module_names:
-        return []
+    importable = [root for root in above if not _in_package(world, root)]
+    if importable or above:  # else beside the importer, as a script or Python 2 finds it
+        return [roots[max(importable or above, key=len)]]
     outside = [root for root in roots if not _in_package(world, root)]
     return [roots[root] for root in _closest(outside, home)]
 
@@ -128,7 +126,10 @@ def _namespace(world: World, importer: str, tail: str) -> list[Module]:
 
 
 def _in_package(world: World, folder: str) -> bool:
-    """Whether a folder is a package, so that what is in it is not imported by its bare name."""
+    """Whether a folder is known to be a package, so that what is in it is not imported by its bare name.
+
+    An empty ``__init__`` is no document and not seen here.
+    """
     found = module_at(world, "python", folder) if folder else None
     return found is not None and found.path is not None and posixpath.basename(found.path).startswith("__init__.")
 
@@ -174,14 +175,16 @@ def _ecma_module(world: World, place: str) -> Module | None:
     return None
 
 
+_GO_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "golang.org"})
+"""Hosts where a repository is named by two more parts."""
+
+
 def go_modules(world: World, _importer: str, name: str, _level: int) -> list[Module]:
-    """The folder that an import path ends in; a last part alone would be any other project's package as well."""
+    """The folder that an import path ends in, below what names the repository; one word is the standard library."""
     parts = name.split("/")
-    is_remote = "." in parts[0]
-    for start in range(len(parts) - 1 if not is_remote else len(parts)):
+    named = 1 if "." not in parts[0] else 3 if parts[0] in _GO_HOSTS else 2
+    for start in range(len(parts) if len(parts) > named else 0):
         tail = "/".join(parts[start:])
-        if start == len(parts) - 1 and is_remote and start < 3:
-            break
         spaces = {
             str(data["space"])
             for path, data in world.find(module_name("go", tail))

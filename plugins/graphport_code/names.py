@@ -17,6 +17,9 @@ from graphport_code.world import binding_name
 if TYPE_CHECKING:
     from graphport_code.evaluate import Evaluator, Values
 
+FOLLOWED = frozenset({"functools"})
+"""Modules of the standard library whose functions `graphport_code.builtin_calls` knows."""
+
 
 def name(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     text = expr[1]
@@ -112,14 +115,18 @@ def _star(evaluator: Evaluator, path: str, key: str, text: str) -> Values | None
 def module(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     modules = find_modules(evaluator.world, frame.path, expr[1], expr[2])
     if not modules:
-        return (OUTSIDE,)
+        return _outside(expr[1])
     return (modules[0],) if len(modules) == 1 else ()
+
+
+def _outside(module_name: str) -> Values:
+    return (Builtin(module_name),) if module_name in FOLLOWED else (OUTSIDE,)
 
 
 def imported(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     modules = find_modules(evaluator.world, frame.path, expr[1], expr[2])
     if not modules:
-        return (OUTSIDE,)
+        return (Builtin(expr[3]),) if expr[1] in FOLLOWED else (OUTSIDE,)
     if len(modules) > 1:
         return ()
     return evaluator.attribute(modules[0], expr[3]) or ()

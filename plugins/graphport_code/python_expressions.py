@@ -36,7 +36,7 @@ MAX_NESTING = 60
 
 CALLS_METHODS = {"next": ("__next__",), "iter": ("__iter__",)}
 """Built-in functions that call a method of what they are given, and which."""
-CALLS_ITS_ARGUMENTS = frozenset({"map", "filter", "sorted", "min", "max", "sort", "reduce", "partial", *CALLS_METHODS})
+CALLS_ITS_ARGUMENTS = frozenset({"map", "filter", "sorted", "min", "max", "sort", "reduce", *CALLS_METHODS})
 """Callables of the standard library that call what they are given."""
 
 

@@ -109,9 +109,7 @@ class PathReader(TreeReader):
         inside = [self.type_of(part) for part in self.named(node) if part.type != "lifetime"]
         return union(inside) if inside else None
 
-    def type_of(self, node: Node | None) -> Expr:
-        if node is None:
-            return UNKNOWN
+    def read_type(self, node: Node) -> Expr:
         if node.type == "primitive_type":
             return OPAQUE
         if node.type in ("type_identifier", "identifier", "scoped_type_identifier", "scoped_identifier"):

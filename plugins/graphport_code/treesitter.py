@@ -19,6 +19,9 @@ CHUNK = 1 << 16
 MAX_NESTING = 80
 """Deeper trees are walked without recursion, for the names that are called in them."""
 
+LAST_FIELDS = ("property", "field", "name", "function")
+"""Where grammars keep the last part of a qualified name."""
+
 
 def parse(source: Source, language: Language, deadline: float) -> Tree:
     """The file's tree, errors marked in it. Raises TimeoutError after ``deadline`` (`time.monotonic`)."""
@@ -120,6 +123,19 @@ class TreeReader:
         self.children(node)
         return UNKNOWN
 
+    def type_of(self, node: Node | None) -> Expr:
+        """A written type."""
+        if node is None or self.depth >= MAX_NESTING:
+            return UNKNOWN
+        self.depth += 1
+        found = self.read_type(node)
+        self.depth -= 1
+        return found
+
+    def read_type(self, node: Node) -> Expr:  # noqa: ARG002 - for languages that write types
+        """What `type_of` does for one node."""
+        return UNKNOWN
+
     def children(self, node: Node | None) -> None:
         for child in self.named(node):
             self.expr(child)
@@ -141,8 +157,14 @@ class TreeReader:
         return None
 
     def last_name(self, node: Node) -> str:
-        named = [child for child in walk(node) if child.type.endswith("identifier") and child.child_count == 0]
-        return self.text(max(named, key=lambda child: child.end_byte)) if named else ""
+        """``c`` of ``a.b.c``, ``a::c<T>`` and the like; "" for what has no name."""
+        while node.child_count:
+            inside = next((found for name in LAST_FIELDS if (found := node.child_by_field_name(name))), None)
+            inside = inside or next(iter(node.named_children[-1:]), None)
+            if inside is None:
+                return ""
+            node = inside
+        return self.text(node) if node.type.endswith("identifier") else ""
 
     # Symbols
 

@@ -1,0 +1,185 @@
+"""Files as they are found: broken, huge, nested, in any encoding."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from code_driver import Project
+
+from graphport.builders import Document
+from graphport.model import check_props, check_text
+from graphport_code import CodeBuilder
+from graphport_code import reading as reading_module
+
+SUFFIXES = ("py", "rs", "ts", "tsx", "js", "go", "java", "c", "cpp", "rb", "sql")
+
+
+def test_a_broken_function_does_not_take_the_others_along() -> None:
+    project = Project(
+        {
+            "m.py": "def before():\n    helper()\n\ndef broken(:\n    x = = 1\n    helper()\n\n"
+            "def after():\n    helper()\n\ndef helper():\n    pass\n"
+        }
+    )
+    assert project.calls() == {("m.py::before", "m.py::helper"), ("m.py::after", "m.py::helper")}
+    (warning,) = project.warnings("m.py")
+    assert warning == "syntax error in line 4: left out"
+    assert project.nodes()["symbol:m.py::after"].props["line"] == 8
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "def f():\n",
+        "if True:\nx = 1\n",
+        "  stray = 1\n",
+        "x = (1,\n",
+        "print 'python 2'\n",
+        "x = '''never closed\n",
+        "class A:\n    def f(self):\n  bad\n",
+        "f(\n  a b\n)\n",
+        "x = 1 +\n",
+        ")\n",
+    ],
+)
+def test_any_broken_statement_leaves_the_good_function_before_it(broken: str) -> None:
+    project = Project({"m.py": f"def good():\n    helper()\n\ndef helper():\n    pass\n\n{broken}"})
+    assert ("m.py::good", "m.py::helper") in project.calls()
+    assert len(project.warnings("m.py")) == 1
+
+
+def test_a_file_of_nothing_but_errors_is_still_text() -> None:
+    project = Project({"m.py": "this is ? not ! python at : all\n" * 300})
+    assert project.warnings("m.py") == ["cannot be parsed: read by its surface only"]
+    assert sum(len(entry.text) for entry in project.entries()) > 9000
+
+
+@pytest.mark.parametrize(
+    "name,source",
+    [
+        ("m.rs", "fn good() { helper(); }\nfn bad( { \nfn helper() {}\n"),
+        ("m.ts", "function good() { helper(); }\nfunction helper() {}\nclass { ] x\n"),
+        ("m.go", "package m\nfunc good() { helper() }\nfunc helper() {}\nfunc bad( {\n"),
+        ("m.java", "class A { void good() { helper(); } void helper() {} void bad( { }\n"),
+    ],
+)
+def test_tree_sitter_reads_around_errors_and_names_the_line(name: str, source: str) -> None:
+    project = Project({name: source})
+    assert any(target.endswith("helper") for _, target in project.calls())
+    (warning,) = project.warnings(name)
+    assert warning.startswith("syntax error in line ")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_megabyte_in_one_line_is_cut_short_and_named(suffix: str) -> None:
+    started = time.monotonic()
+    project = Project({f"big.{suffix}": "function f(){return g(1)};" * 40_000})
+    assert project.warnings(f"big.{suffix}") == ["minified: only its beginning is indexed"]
+    assert sum(len(entry.text) for entry in project.entries()) <= 2500
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize(
+    "suffix,source",
+    [
+        ("py", "x = " + "(" * 5000 + ")" * 5000 + "\ndef f(): pass\n"),
+        ("py", "x = " + "not " * 3000 + "True\ndef f(): pass\n"),
+        ("py", "x = " + "-" * 3000 + "1\ndef f(): pass\n"),
+        ("py", "x = " + " + ".join(["f()"] * 3000) + "\ndef f(): pass\n"),
+        ("py", "x = a" + ".b()" * 3000 + "\ndef f(): pass\n"),
+        ("py", "if a:\n    pass\n" + "elif b:\n    f()\n" * 2000 + "def f(): pass\n"),
+        ("py", "".join(" " * depth + "if x:\n" for depth in range(90)) + " " * 90 + "f()\ndef f(): pass\n"),
+        ("py", "x = " + "[" * 150 + "f()" + "]" * 150 + "\ndef f(): pass\n"),
+        ("js", "x = " + "(" * 5000 + ")" * 5000 + ";\nfunction f() {}\n"),
+        ("js", "x = a" + ".b()" * 3000 + ";\nfunction f() {}\n"),
+        ("js", "x = " + " + ".join(["f()"] * 3000) + ";\nfunction f() {}\n"),
+        ("ts", "let x: " + "Array<" * 2000 + "A" + ">" * 2000 + ";\nfunction f() {}\n"),
+        ("rs", "fn f() { let x = " + "{" * 5000 + "f()" + "}" * 5000 + "; }\n"),
+        ("go", "package m\nfunc f() { x := " + "(" * 5000 + "f()" + ")" * 5000 + " }\n"),
+        ("java", "class A { void f() { " + "if (x) {" * 2000 + "f();" + "}" * 2000 + " } }\n"),
+        ("c", "int f() { return " + "(" * 5000 + "f()" + ")" * 5000 + "; }\n"),
+    ],
+)
+def test_deep_nesting_is_read_without_recursion_errors(suffix: str, source: str) -> None:
+    project = Project({f"m.{suffix}": source})
+    assert any(node.name == "f" for node in project.nodes().values())
+
+
+def test_every_newline_and_tab_counts_as_editors_count() -> None:
+    source = "def a():\r\n\tb()\r\ndef b():\r\n\tpass\r\n"
+    for newline in ("\r\n", "\n", "\r"):
+        project = Project({"m.py": source.replace("\r\n", newline)})
+        assert project.calls() == {("m.py::a", "m.py::b")}
+        assert project.nodes()["symbol:m.py::b"].props["line"] == 3
+    form_feed = Project({"m.py": "x = 1\n\f\ndef b():\n    pass\n"})
+    assert form_feed.nodes()["symbol:m.py::b"].props["line"] == 3
+
+
+def test_a_byte_order_mark_and_null_characters_do_no_harm() -> None:
+    project = Project(
+        {"m.py": "\ufeffdef a(): b()\ndef b(): pass\n# \0\n", "n.js": "\ufefffunction a() { b(); }\nfunction b() {}\n"}
+    )
+    assert project.calls() == {("m.py::a", "m.py::b"), ("n.js::a", "n.js::b")}
+
+
+def test_bytes_that_are_no_utf_8_still_give_symbols() -> None:
+    project = Project({"m.py": b"# caf\xe9\ndef a():\n    b('\xff')\ndef b(x): pass\n"})
+    assert project.calls() == {("m.py::a", "m.py::b")}
+
+
+def test_names_in_any_alphabet_are_names() -> None:
+    project = Project(
+        {
+            "größe.py": "def größe(): 名前()\ndef 名前(): pass\n",
+            "m.rs": "fn größe() { 名前(); }\nfn 名前() {}\n",
+            "m.js": "function größe() { 名前(); }\nfunction 名前() {}\n",
+        }
+    )
+    assert {target.partition("::")[2] for _, target in project.calls()} == {"名前"}
+    assert len(project.calls()) == 3
+
+
+def test_an_empty_file_is_nothing() -> None:
+    project = Project({"a.py": "", "b.rs": "\n\n  \n"})
+    assert project.nodes() == {}
+    assert project.entries() == []
+
+
+def test_a_parser_that_takes_too_long_is_abandoned_and_named() -> None:
+    builder = CodeBuilder(seconds_per_file=0.0)
+    for path, source in (
+        ("m.py", "def a():\n    b()\ndef b():\n    pass\n"),
+        ("m.go", "package m\nfunc a() { b() }\nfunc b() {}\n" * 500),
+    ):
+        extraction = builder.extract(Document(path, source))
+        assert list(extraction.warnings) == ["took too long to parse: read by its surface only"]
+        assert {entry.title for entry in extraction.entries} >= {"a", "b"}
+
+
+def test_a_failing_parser_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(reading_module, "read_python", broken)
+    with pytest.raises(ZeroDivisionError):
+        CodeBuilder().extract(Document("m.py", "x = 1\n"))
+
+
+def test_what_is_no_source_file_is_refused() -> None:
+    builder = CodeBuilder()
+    assert not builder.accepts("notes.md")
+    assert builder.accepts("A.PY")
+    with pytest.raises(ValueError, match=r"notes\.md"):
+        builder.extract(Document("notes.md", "x"))
+
+
+def test_every_id_and_property_may_be_stored() -> None:
+    project = Project({f"m.{suffix}": "\ud800 function f() { g('\0', 1e999) }\nclass A { }\n" for suffix in SUFFIXES})
+    for node in project.nodes().values():
+        check_text(node.id, "id")
+        check_props(node.props, "node")
+    for edge in project.edges().values():
+        check_props(edge.props, "edge")
+    for entry in project.entries():
+        check_text(entry.text, "text")
