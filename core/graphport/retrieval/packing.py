@@ -152,7 +152,8 @@ class _Value:
         return _State(np.zeros(self._has.shape[1], dtype=bool), np.zeros(len(self._has)))
 
     def extended(self, state: _State, place: int) -> _State:
-        covered: NDArray[np.bool_] = state.covered | self._has[place]
+        covered = state.covered.copy()
+        covered[self._has[place]] = True
         return _State(covered, np.maximum(state.represented, self._similarity[:, place]))
 
     def gain(self, state: _State, place: int) -> float:
