@@ -15,9 +15,10 @@ from graphport_code.modules import module_definitions
 from graphport_code.reading import read_unit
 from graphport_code.source import Source
 from graphport_code.symbols import Symbol, file_node
-from graphport_code.unit import MODULE, Unit
+from graphport_code.unit import MODULE, Unit, split_scope
 from graphport_code.world import (
     binding_name,
+    body_name,
     call_name,
     member_name,
     methods_name,
@@ -128,7 +129,10 @@ def _definitions(unit: Unit, language: Language) -> Iterator[Definition]:
         )
     yield from module_definitions(unit)
     for key, scope in unit.scopes.items():
-        yield Definition(scope_name(unit.path, key), scope)
+        head, body = split_scope(scope)
+        yield Definition(scope_name(unit.path, key), head)
+        if body:
+            yield Definition(body_name(unit.path, key), body)
     for name, row in unit.names.items():
         yield Definition(binding_name(family, unit.space, name), row)
     for name, of in unit.members.items():

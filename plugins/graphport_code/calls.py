@@ -145,7 +145,7 @@ def called_by_name(evaluator: Evaluator, callee: Expr, frame: Frame) -> list[Tar
         name, kinds = callee[2], METHOD_KINDS
         if family in TYPED and any(not isinstance(value, Outside) for value in evaluator.ask(callee[1], frame)):
             return []  # the type is known, and the method is not one that was written for it
-    elif callee[0] == "n" and not _is_bound(callee[1], frame):
+    elif callee[0] == "n" and not _is_bound(evaluator, callee[1], frame):
         name, kinds = callee[1], FUNCTION_KINDS
     else:
         return []
@@ -165,12 +165,11 @@ def _fits(row: Mapping[str, Any], family: str, kinds: frozenset[str]) -> bool:
     return row["kind"] in kinds and language_named(row["language"]).family == family
 
 
-def _is_bound(name: str, frame: Frame) -> bool:
+def _is_bound(evaluator: Evaluator, name: str, frame: Frame) -> bool:
     """Whether a name is a local one or a parameter: then no function elsewhere is meant."""
     inside: Frame | None = frame
     while inside is not None:
-        scope = inside.scope
-        if name in scope.get("b", ()) or name in scope.get("p", ()):
+        if name in inside.scope.get("p", ()) or name in evaluator.world.body(inside).get("b", ()):
             return True
         inside = inside.up
     return False

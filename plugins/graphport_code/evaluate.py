@@ -175,7 +175,9 @@ class Evaluator:
         above = function.closure or self.world.frame(function.path, scope["up"])
         if "ra" in scope:
             declared = self.declared(function)
-            if any(not isinstance(value, Outside) for value in declared) or (declared and not scope.get("y")):
+            if any(not isinstance(value, Outside) for value in declared) or (
+                declared and "y" not in self.world.body_of(function.path, function.key)
+            ):
                 return declared
         if frame.calls >= MAX_CALLS:
             return ()
@@ -198,10 +200,11 @@ class Evaluator:
 
     def returned_in(self, called: Frame) -> Values:
         """What a function returns in one call; what a generator gives, gathered."""
-        if "y" in called.scope:
-            items = tuple((None, Thunk(item, called)) for item in called.scope["y"])
+        body = self.world.body(called)
+        if "y" in body:
+            items = tuple((None, Thunk(item, called)) for item in body["y"])
             return (Container(items, generator=True),)
-        return distinct([value for item in called.scope.get("r", ()) for value in self.values(item, called)])
+        return distinct([value for item in body.get("r", ()) for value in self.values(item, called)])
 
     def _definition(self, expr: Expr, frame: Frame) -> Values:
         scope = self.world.scope(frame.path, expr[1])

@@ -63,7 +63,7 @@ def outer_name(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
 
 
 def _local(evaluator: Evaluator, text: str, versions: Sequence[int] | None, frame: Frame) -> Values | None:
-    bound = frame.scope["b"].get(text)
+    bound = evaluator.world.body(frame).get("b", {}).get(text)
     if bound is not None:
         chosen = bound if versions is None else [bound[number] for number in versions]
         weak = [] if versions is None else [item for item in bound if item[0] == "@"]

@@ -145,7 +145,7 @@ def _handed_through(
         if inside is None:
             continue
         for theirs, thunks in bind(other, call, site).items():
-            calls = [item for item in inside.scope.get("pc", ()) if item[1][1] == theirs]
+            calls = [item for item in evaluator.world.body(inside).get("pc", ()) if item[1][1] == theirs]
             if not calls:
                 continue
             for value in evaluator.all_of(thunks):

@@ -13,6 +13,8 @@ MODULE = ""
 """Key of the scope of a whole file."""
 
 Scope = dict[str, Any]
+BODY = frozenset({"b", "r", "y", "pc"})
+"""Fields of a function's scope that only its own calls, and calls that follow its results, need."""
 
 
 @dataclass(slots=True)
@@ -106,6 +108,12 @@ class Unit:
 
 def join(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
+
+
+def split_scope(scope: Scope) -> tuple[Scope, Scope]:
+    """What callers see of a scope, and what is inside it: editing a body leaves its callers alone."""
+    head = {field: value for field, value in scope.items() if field not in BODY}
+    return head, {field: value for field, value in scope.items() if field in BODY and value}
 
 
 def argument_sites(

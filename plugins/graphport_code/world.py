@@ -34,6 +34,14 @@ class World:
         rows = self.find(scope_name(path, key))
         return rows[0][1] if rows else None
 
+    def body(self, frame: Frame) -> Mapping[str, Any]:
+        """What stands inside the function of a frame; {} for other scopes."""
+        return self.body_of(frame.path, frame.key) if "p" in frame.scope else {}
+
+    def body_of(self, path: str, key: str) -> Mapping[str, Any]:
+        rows = self.find(body_name(path, key))
+        return rows[0][1] if rows else {}
+
     def space_of(self, path: str) -> str:
         """Whose names the top level of a file adds to: its own, or its package's."""
         scope = self.scope(path, MODULE)
@@ -83,6 +91,10 @@ class World:
 
 def scope_name(path: str, key: str) -> str:
     return f"scope:{path}::{key}"
+
+
+def body_name(path: str, key: str) -> str:
+    return f"body:{path}::{key}"
 
 
 def binding_name(family: str, space: str, qualified: str) -> str:
