@@ -75,4 +75,5 @@ class DenseIndex:
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows of (n, d) scaled to length 1; zero rows stay zero."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+    scaled: NDArray[np.float32] = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+    return scaled

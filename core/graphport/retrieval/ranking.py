@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from graphport.rank.local import LocalPageRank
 from graphport.snapshot import GraphSnapshot
 
 Scored = Sequence[tuple[str, float]]
@@ -39,6 +40,31 @@ def entry_shares(graph: GraphSnapshot, scores: NDArray[np.float64]) -> tuple[Seq
     np.maximum.at(shares, codes, scores[rows])
     top = shares.max(initial=0.0)
     return entries, shares / top if top > 0 else shares
+
+
+def local_entry_shares(graph: GraphSnapshot, found: LocalPageRank) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Places, in the sorted list of entries, of those a local walk reached, ascending, and their shares as above."""
+    _, place = graph.derived("retrieval:entry-of-row", _entry_of_row)
+    codes = place[found.rows]
+    scores = found.scores[codes >= 0]
+    places, slot = np.unique(codes[codes >= 0], return_inverse=True)
+    shares = np.zeros(len(places))
+    np.maximum.at(shares, slot, scores)
+    top = shares.max(initial=0.0)
+    return places, shares / top if top > 0 else shares
+
+
+def entry_list(graph: GraphSnapshot) -> Sequence[str]:
+    """The entries that nodes stand for, sorted."""
+    return graph.derived("retrieval:entries", _entries)[0]
+
+
+def _entry_of_row(graph: GraphSnapshot) -> tuple[list[str], NDArray[np.int64]]:
+    """Entries, and for each node the place of the entry it stands for, -1 for none."""
+    entries, rows, codes = graph.derived("retrieval:entries", _entries)
+    place = np.full(graph.n_nodes, -1, dtype=np.int64)
+    place[rows] = codes
+    return entries, place
 
 
 def _entries(graph: GraphSnapshot) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphport.errors import InvalidQueryError
-from graphport.rank.pagerank import personalized_pagerank
+from graphport.rank.pagerank import Engine, personalized_pagerank
 from graphport.retrieval.hits import Explanation, Hit
 from graphport.snapshot import GraphSnapshot, snapshot_of
 from graphport.storage import GraphStorage
@@ -16,9 +16,9 @@ DAMPING = 0.5
 """HippoRAG 2's: the walk follows an edge with this probability, and restarts otherwise."""
 
 
-def check_graph_weight(value: float) -> float:
-    """``value`` if it is finite and in [0, 1]; else `InvalidQueryError`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+def check_graph_weight(value: object) -> float:
+    """``value`` as a float if it is finite and in [0, 1]; else `InvalidQueryError`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidQueryError(f"graph_weight is {value!r}; it must be a finite number in 0..=1")
     return float(value)
 
@@ -29,7 +29,7 @@ def graph_rerank(
     graph_weight: float = 0.5,
     *,
     damping: float = DAMPING,
-    engine: str = "igraph",
+    engine: Engine = "igraph",
 ) -> list[Hit]:
     """Re-order hits by ``(1 - w) * score + w * ppr(node) / max_ppr``; ties keep the earlier position.
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphport.rank.pagerank import check_damping, personalized_pagerank
+from graphport.rank.local import local_pagerank
+from graphport.rank.pagerank import check_damping
 from graphport.retrieval.linking import LinkedEntity
 from graphport.retrieval.pointing import pointing_graph, specificity
-from graphport.retrieval.ranking import GraphRanking, Scored, entry_shares
+from graphport.retrieval.ranking import GraphRanking, Scored, entry_list, local_entry_shares
 from graphport.retrieval.rerank import DAMPING, check_graph_weight
 from graphport.snapshot import GraphSnapshot
 
@@ -19,7 +21,8 @@ PASSAGE_NODE_WEIGHT = 0.05
 """Reset weight of an entry that is nearest to the query; a name that only one entry holds has 1 (HippoRAG 2)."""
 SHARPNESS = 10.0
 """From the nearest to the farthest hit the reset weight falls by e**SHARPNESS."""
-TOLERANCE = 1e-6
+TOLERANCE = 1e-3
+"""Mass of the walk that may stay where it is: what it would add is far below the best entries' shares."""
 
 
 def walk(
@@ -54,20 +57,17 @@ def walk(
         return GraphRanking(fused[:limit], {}, note="the query names nothing that the graph holds")
     seeds = starts | {node: mass for node, mass in _hit_seeds(graph, legs, passage_node_weight).items() if mass > 0}
     arcs = pointing_graph(graph)
-    scores = personalized_pagerank(
-        arcs, seeds, damping=damping, directed=True, engine="chebyshev", tol=TOLERANCE
-    ).scores
-    entries, shares = entry_shares(graph, scores)
+    places, shares = local_entry_shares(graph, local_pagerank(arcs, seeds, damping=damping, tol=TOLERANCE))
     if not shares.any():
         return GraphRanking(fused[:limit], {}, note="what the query names leads to no entry")
-    blended = shares**weight * _bases(entries, fused) ** (1 - weight)
-    rows: list[int] = np.argsort(-blended, kind="stable")[:limit].tolist()
-    return GraphRanking(
-        [(entries[row], float(blended[row])) for row in rows],
-        {entries[row]: float(shares[row]) for row in rows},
-        tuple(starts),
-        arcs,
-    )
+    entries = entry_list(graph)
+    blended = shares**weight * _bases(entries, places, fused) ** (1 - weight)
+    order: list[int] = np.argsort(-blended, kind="stable")[:limit].tolist()
+    ranked = [(entries[places[row]], float(blended[row])) for row in order]
+    reached = {entries[places[row]]: float(shares[row]) for row in order}
+    # What the walk did not come near keeps its fused order, behind everything that it did.
+    ranked += [(entry, 0.0) for entry, _ in fused if _row_of(entries, places, entry) is None]
+    return GraphRanking(ranked[:limit], reached, tuple(starts), arcs)
 
 
 def named_seeds(graph: GraphSnapshot, entities: Iterable[LinkedEntity]) -> dict[str, float]:
@@ -105,8 +105,20 @@ def _hit_seeds(graph: GraphSnapshot, legs: Mapping[str, Scored], most: float) ->
     }
 
 
-def _bases(entries: Sequence[str], fused: Scored) -> NDArray[np.float64]:
-    """(e,): the fused score of each entry, the lowest there is for those that are not in ``fused``."""
-    known = dict(fused)
-    floor = min(known.values(), default=1.0)
-    return np.fromiter((known.get(entry, floor) for entry in entries), np.float64, len(entries))
+def _bases(entries: Sequence[str], places: NDArray[np.int64], fused: Scored) -> NDArray[np.float64]:
+    """(r,): the fused score of the entries at ``places``, the lowest there is for those not in ``fused``."""
+    bases = np.full(len(places), min((score for _, score in fused), default=1.0))
+    for entry, score in fused:
+        row = _row_of(entries, places, entry)
+        if row is not None:
+            bases[row] = score
+    return bases
+
+
+def _row_of(entries: Sequence[str], places: NDArray[np.int64], entry: str) -> int | None:
+    """Row of ``places`` at which an entry stands; both are sorted."""
+    place = bisect_left(entries, entry)
+    if place == len(entries) or entries[place] != entry:
+        return None
+    row = int(np.searchsorted(places, place))
+    return row if row < len(places) and places[row] == place else None
