@@ -48,11 +48,15 @@ pick_user() {
 unpack() {
   [ -e "$PREFIX/.complete" ] && return 0
   say "unpacking PostgreSQL $MAJOR and AGE of $SUITE into $PREFIX"
-  local work=$CACHE/fetch-$SUITE deb
+  local work=$CACHE/fetch-$SUITE packages deb
   rm -rf "$PREFIX"
   mkdir -p "$PREFIX"
-  fetch_packages "$SUITE" "$work" "$UNNEEDED|base-passwd|netbase|libncursesw6|libpcre2.*|libselinux1|libpam-modules.*|libc-bin|libuuid1" \
-    "postgresql-$MAJOR-age"
+  private_apt "$SUITE" "$work"
+  packages=$(closure "$UNNEEDED|base-passwd|netbase|libncursesw6|libpcre2.*|libselinux1|libpam-modules.*|libc-bin|libuuid1" \
+    "postgresql-$MAJOR-age") || die "$SUITE has no installable postgresql-$MAJOR-age"
+  # shellcheck disable=SC2086 # one word a package
+  download "$work" $packages
+  unset APT_CONFIG
   for deb in "$work"/debs/*.deb; do dpkg -x "$deb" "$PREFIX" || die "cannot unpack $deb"; done
   rm -f "$PREFIX/usr/lib/postgresql/$MAJOR/lib/llvmjit.so" # LLVM was left out, so the server must not try it
   wrap_programs

@@ -47,15 +47,15 @@ with_retries() {
   return 1
 }
 
-# fetch_packages SUITE FOLDER UNNEEDED PACKAGE...: the .debs of the packages' whole closure, into FOLDER/debs
-fetch_packages() {
-  local suite=$1 folder=$2 unneeded=$3 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-  shift 3
+# private_apt SUITE FOLDER: from here on apt works in FOLDER, on SUITE, and touches nothing else
+private_apt() {
+  local suite=$1 folder=$2 keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror
   [ -e "$keyring" ] || die "$keyring is missing; install debian-archive-keyring"
+  mirror=$(debian_mirror)
   rm -rf "$folder"
   mkdir -p "$folder"/{lists,cache/archives}/partial "$folder/debs"
-  : >"$folder/status" # an empty one: the closure then includes libc and its like
-  echo "deb [signed-by=$keyring] $(debian_mirror) $suite main" >"$folder/sources.list"
+  : >"$folder/status" # an empty one: the closure of a package then includes libc and its like
+  echo "deb [signed-by=$keyring] $mirror $suite main" >"$folder/sources.list"
   cat >"$folder/apt.conf" <<CONF
 Dir::Etc::sourcelist "$folder/sources.list";
 Dir::Etc::sourceparts "/dev/null";
@@ -70,9 +70,19 @@ Acquire::Languages "none";
 CONF
   export APT_CONFIG=$folder/apt.conf
   with_retries apt-get -qq update || die "apt-get update of $suite failed"
+}
+
+# closure UNNEEDED PACKAGE...: names of the packages and of all they depend on, less the unneeded
+closure() {
+  local unneeded=$1
+  shift
   apt-get install -y --no-install-recommends --print-uris "$@" |
-    awk -F"[' ]+" "/^'/ {sub(/_.*/, \"\", \$3); print \$3}" | grep -Evx "$unneeded" >"$folder/wanted"
-  grep -qx "$1" "$folder/wanted" || die "$suite has no installable $1"
-  (cd "$folder/debs" && with_retries xargs apt-get -qq download <"$folder/wanted") || die "downloading from $suite failed"
-  unset APT_CONFIG
+    awk -F"[' ]+" "/^'/ {sub(/_.*/, \"\", \$3); print \$3}" | grep -Evx "$unneeded"
+}
+
+# download FOLDER PACKAGE...: the .debs of just these, into FOLDER/debs
+download() {
+  local folder=$1
+  shift
+  (cd "$folder/debs" && with_retries apt-get -qq download "$@") || die "downloading failed: $*"
 }
