@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from graphport.embedding import Embedder, embed
 from graphport.registry import plugins
 from graphport_embed import plugin

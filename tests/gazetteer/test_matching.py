@@ -27,8 +27,9 @@ def spans(forms: list[str], text: str) -> list[str]:
 def canonical(text: str) -> str:
     decomposed = unicodedata.normalize("NFD", text.replace("\u00ad", ""))
     folded = unicodedata.normalize("NFD", decomposed.casefold()).replace("i\u0307", "i").replace("\u2019", "'")
+    spaced = re.sub(r"\s+", " ", folded)
     # White space counts only between two words; \u0300-\u036f are the marks that the texts hold.
-    return re.sub(r"\s+", " ", re.sub(r"(?<![^\W_]|[\u0300-\u036f])\s+|\s+(?![^\W_])", "", folded))
+    return re.sub(r"(?<![^\W_]|[\u0300-\u036f]) | (?![^\W_])", "", spaced)
 
 
 def joins(before: str, after: str) -> bool:
