@@ -115,20 +115,21 @@ class BodyGuard:
 
     async def _read(self, headers: Headers, receive: Receive) -> list[Message]:
         said = headers.get("content-length", "0")
-        size = int(said) if said.isascii() and said.isdigit() else 0
+        self._check(int(said) if said.isascii() and said.isdigit() else 0)
         body = bytearray()
         more = True
         while more:
-            if max(size, len(body)) > self._limit:
-                raise BodyTooLargeError(f"the body has more than {self._limit} bytes; send less at once")
             message = await receive()
             if message["type"] != "http.request":
                 return [message]
             body += message.get("body", b"")
+            self._check(len(body))
             more = message.get("more_body", False)
-        if len(body) > self._limit:
-            raise BodyTooLargeError(f"the body has more than {self._limit} bytes; send less at once")
         return [{"type": "http.request", "body": bytes(body), "more_body": False}]
+
+    def _check(self, size: int) -> None:
+        if size > self._limit:
+            raise BodyTooLargeError(f"the body has more than {self._limit} bytes; send less at once")
 
 
 class AuthGuard:

@@ -15,10 +15,12 @@ from typing import Any
 import httpx
 import pytest
 from serve_server import fill, served, settings
+from starlette.types import Message
 
 from graphport.errors import StorageBusyError, StorageCorruptError, StorageFullError, StorageUnavailableError
 from graphport.knowledge.base import KnowledgeBase
 from graphport_serve.errors import OverloadedError, RequestTimeoutError
+from graphport_serve.guards import BodyGuard
 from graphport_serve.workers import Workers
 
 TOWN = "/api/vectordb/town"
@@ -94,6 +96,26 @@ def test_a_body_beyond_the_limit_is_refused_whether_announced_or_not(filled: Pat
             assert (response.status_code, response.json()["code"]) == (413, "body-too-large")
         assert client.post(f"{TOWN}/entries", content=b"x" * 1000).status_code == 422
         assert client.get("/healthz").status_code == 200
+
+
+def test_a_body_without_end_is_not_read_to_its_end() -> None:
+    received: list[int] = []
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        received.append(1)
+        return {"type": "http.request", "body": b"x" * 500, "more_body": True}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def never(*_: Any) -> None:
+        raise AssertionError("the application saw it")
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+    asyncio.run(BodyGuard(never, limit=1000, seconds=5)(scope, receive, send))
+    assert sent[0]["status"] == 413
+    assert len(received) == 3
 
 
 def test_a_body_that_does_not_arrive_is_not_waited_for(filled: Path) -> None:
@@ -229,8 +251,9 @@ def test_a_question_that_waited_too_long_is_never_begun() -> None:
             with pytest.raises(RequestTimeoutError):
                 await task
         gate.set()
+        while workers.taken:
+            await asyncio.sleep(0.01)
         workers.close()
-        assert workers.taken == 0
 
     asyncio.run(run())
     assert begun == []

@@ -137,7 +137,9 @@ def test_a_token_over_mcp_sees_no_trace_of_another_knowledge_base(guarded_server
 def test_a_token_that_only_reads_cannot_change_over_mcp(guarded_server: str) -> None:
     async def reader(client: Client) -> None:
         assert (await call(client, "search_knowledge", query="zyzzyva", knowledge_base="town"))["hits"]
-        assert "forbidden" in await refused(client, "add_entity", knowledge_base="town", type="thing", names=["Bell"])
+        for tool in CHANGES & {tool.name for tool in (await client.list_tools()).tools}:
+            arguments = {"type": "location", "name": "Geneva", "names": ["Bell"], "query": "zyzzyva"}
+            assert "forbidden" in await refused(client, tool, knowledge_base="town", **arguments)
 
     async def writer(client: Client) -> None:
         await call(client, "add_entity", knowledge_base="town", type="thing", names=["Bell"])
