@@ -20,7 +20,8 @@ from graphport.rank.walk import Scratch
 from graphport.snapshot import GraphSnapshot
 
 _FINER = 4.0
-_MOST_ROUNDS = 60
+_CHEAP = 100_000
+"""Arcs that any walk may follow, however small the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,32 +44,32 @@ def local_pagerank(
     """Follow a weighted, directed walk from ``seeds`` until at most ``tol`` of its mass is left.
 
     Where the walk cannot go on it restarts, so scores are in proportion to those of
-    `personalized_pagerank` with ``directed=True``. ``max_work`` arcs (default: ten times the graph's) end
+    `personalized_pagerank` with ``directed=True``. ``max_work`` arcs (default: ten times the graph's, at least 100,000) end
     it early; ``rest`` says how early. Raises as `personalized_pagerank`.
     """
     check_damping(damping)
     reset = reset_of(graph, seeds)
     step = graph.derived("walk:out", _step)
     lengths = graph.derived("walk:out:lengths", lambda _: np.diff(step.indptr))
-    limit = 10 * step.nnz if max_work is None else max_work
+    limit = max(10 * step.nnz, _CHEAP) if max_work is None else max_work
     scratch = Scratch(graph.n_nodes)  # zeroed by the operating system, page by page as it is touched
     rho, score = scratch.rho, scratch.q
     rho[reset.rows] = reset.mass
     reached: Index = reset.rows.astype(np.int32)
-    threshold, work, rounds = tol, 0, 0
+    threshold, work = tol, 0
     while True:
         front = reached[rho[reached] > threshold]
-        while len(front) and work <= limit and rounds < _MOST_ROUNDS:
+        while len(front) and work <= limit:
             mass = rho[front]
             score[front] += (1 - damping) * mass
             rho[front] = 0
             arcs = gather_rows(step, front, lengths[front])
             scatter_add(arcs, damping * mass, rho)
-            work, rounds = work + len(arcs.columns), rounds + 1
+            work += len(arcs.columns)
             reached = scratch.distinct(np.concatenate([reached, arcs.columns.astype(np.int32)]))
             front = reached[rho[reached] > threshold]
         rest = float(rho[reached].sum())
-        if rest <= tol or work > limit or rounds >= _MOST_ROUNDS:
+        if rest <= tol or work > limit:
             break
         threshold /= _FINER
     rows = np.sort(reached)
