@@ -44,8 +44,8 @@ def local_pagerank(
     """Follow a weighted, directed walk from ``seeds`` until at most ``tol`` of its mass is left.
 
     Where the walk cannot go on it restarts, so scores are in proportion to those of
-    `personalized_pagerank` with ``directed=True``. ``max_work`` arcs (default: ten times the graph's, at least 100,000) end
-    it early; ``rest`` says how early. Raises as `personalized_pagerank`.
+    `personalized_pagerank` with ``directed=True``. ``max_work`` arcs (default: ten times the graph's, at
+    least 100,000) end it early; ``rest`` says how early. Raises as `personalized_pagerank`.
     """
     check_damping(damping)
     reset = reset_of(graph, seeds)
