@@ -74,6 +74,14 @@ class TestTwoHops:
         assert hits[0].explanation is not None
         assert hits[0].explanation.notes == ("the query names nothing that the graph holds",)
 
+    @pytest.mark.parametrize("mode", ["walk", "leg", "rerank"])
+    @pytest.mark.parametrize("engine", ["igraph", "chebyshev", "push"])
+    def test_every_engine_gives_the_same_hits(self, kb: KnowledgeBase, mode: str, engine: str) -> None:
+        automatic = kb.search(QUESTION, graph=True, graph_mode=mode)  # type: ignore[arg-type]  # a mode
+        chosen = kb.search(QUESTION, graph=True, graph_mode=mode, engine=engine)  # type: ignore[arg-type]  # as above
+        assert [hit.entry for hit in chosen if hit.score > 0.01] == [hit.entry for hit in automatic if hit.score > 0.01]
+        assert [hit.score for hit in chosen][:3] == pytest.approx([hit.score for hit in automatic][:3], abs=0.01)
+
     def test_weight_zero_is_hybrid_search(self, kb: KnowledgeBase) -> None:
         assert ids(kb, "office of Acme Corp", graph=True, graph_weight=0.0) == ids(kb, "office of Acme Corp")
 

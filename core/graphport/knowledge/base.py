@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphport.builders import Builder, Entry, Extraction
-from graphport.config import Config, GraphConfig, GraphMode, KnowledgeBaseConfig, Mode, check_graph, load_config
+from graphport.config import Config, Engine, GraphConfig, GraphMode, KnowledgeBaseConfig, Mode, check_graph, load_config
 from graphport.embedding import Embedder
 from graphport.errors import (
     EntryNotFoundError,
@@ -193,6 +193,7 @@ class KnowledgeBase:
         graph_mode: GraphMode | None = None,
         damping: float | None = None,
         passage_node_weight: float | None = None,
+        engine: Engine | None = None,
         as_of: float | None = None,
         explain: bool = False,
     ) -> list[Hit]:
@@ -204,7 +205,8 @@ class KnowledgeBase:
         """
         given = {
             "top_k": top_k, "mode": mode, "graph": graph, "graph_weight": graph_weight, "graph_mode": graph_mode,
-            "damping": damping, "passage_node_weight": passage_node_weight, "as_of": as_of, "explain": explain,
+            "damping": damping, "passage_node_weight": passage_node_weight, "engine": engine, "as_of": as_of,
+            "explain": explain,
         }  # fmt: skip
         return search(self, query, SearchOptions.of(self.config.retrieval, given))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from graphport.builders import Entry
-from graphport.config import GraphMode, Mode, RetrievalConfig
+from graphport.config import Engine, GraphMode, Mode, RetrievalConfig
 from graphport.errors import InvalidQueryError
+from graphport.rank.pagerank import Engine as PageRankEngine
 from graphport.retrieval.explain import best_paths
 from graphport.retrieval.fusion import normalized_fusion
 from graphport.retrieval.hits import Explanation, Hit, Hop
@@ -36,7 +37,7 @@ class SearchOptions:
     graph_mode: GraphMode
     graph_weight: float
     damping: float
-    engine: str
+    engine: Engine
     rrf_k: float
     passage_node_weight: float
     as_of: float | None = None
@@ -49,6 +50,8 @@ class SearchOptions:
         options = cls(**values)
         if options.mode not in get_args(Mode):
             raise InvalidQueryError(f"mode is {options.mode!r}; it must be one of {', '.join(get_args(Mode))}")
+        if options.engine not in get_args(Engine):
+            raise InvalidQueryError(f"engine is {options.engine!r}; it must be one of {', '.join(get_args(Engine))}")
         if options.graph_mode not in get_args(GraphMode):
             known = ", ".join(get_args(GraphMode))
             raise InvalidQueryError(f"graph_mode is {options.graph_mode!r}; it must be one of {known}")
@@ -129,19 +132,22 @@ def _filled(hit: Hit, entry: Entry) -> Hit:
 
 def _with_graph(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Legs) -> list[Hit]:
     graph = kb.snapshot(as_of=options.as_of)
+    exact: PageRankEngine = "chebyshev" if options.engine == "auto" else options.engine
     if options.graph_mode == "rerank":
         hits = plain_hits(legs, options.top_k, explain=options.explain)
         if len(hits) > 1:
-            hits = graph_rerank(hits, graph, options.graph_weight, damping=options.damping)
+            hits = graph_rerank(hits, graph, options.graph_weight, damping=options.damping, engine=exact)
         return fill(kb, hits)
     entities = link_query(query, graph, kb.vocabulary().matcher)
     if options.graph_mode == "leg":
-        found = graph_leg(graph, entities, limit=max(_REACH, 2 * options.top_k), damping=options.damping)
+        limit = max(_REACH, 2 * options.top_k)
+        found = graph_leg(graph, entities, limit=limit, damping=options.damping, engine=exact)
         legs = _with_leg(legs, found, options)
         return fill(kb, _explained(found, plain_hits(legs, options.top_k, explain=options.explain), options))
     found = walk(
         graph, entities, legs.found, legs.fused, limit=options.top_k, damping=options.damping,
         graph_weight=options.graph_weight, passage_node_weight=options.passage_node_weight,
+        engine=None if options.engine == "auto" else options.engine,
     )  # fmt: skip
     return fill(kb, _explained(found, _ranked(found, legs, options), options))
 

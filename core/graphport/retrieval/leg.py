@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from graphport.rank.pagerank import personalized_pagerank
+from graphport.rank.pagerank import Engine, personalized_pagerank
 from graphport.retrieval.bounded import EPSILON, MAX_VISITED, bounded_pagerank
 from graphport.retrieval.linking import LinkedEntity
 from graphport.retrieval.pointing import both_ways, specificity
@@ -25,6 +25,7 @@ def graph_leg(
     limit: int = 100,
     damping: float = DAMPING,
     passages: Mapping[str, float] | None = None,
+    engine: Engine = "chebyshev",
 ) -> GraphRanking:
     """The ``limit`` best entries by the walk from what the query names; none, and a note, if it names nothing.
 
@@ -44,7 +45,7 @@ def graph_leg(
         if weight > 0 and entry in of_entry:
             node = graph.ids[of_entry[entry][0]]
             seeds[node] = seeds.get(node, 0.0) + weight
-    scores = personalized_pagerank(graph, seeds, damping=damping, engine="chebyshev", tol=EPSILON).scores
+    scores = personalized_pagerank(graph, seeds, damping=damping, engine=engine, tol=EPSILON).scores
     entries, shares = entry_shares(graph, scores)
     order: list[int] = np.argsort(-shares, kind="stable")[:limit].tolist()
     found = {entries[row]: float(shares[row]) for row in order if shares[row] > 0}

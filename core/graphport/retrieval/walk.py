@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphport.rank.local import local_pagerank
-from graphport.rank.pagerank import check_damping
+from graphport.rank.local import LocalPageRank, local_pagerank
+from graphport.rank.pagerank import Engine, check_damping, personalized_pagerank
 from graphport.retrieval.linking import LinkedEntity
 from graphport.retrieval.pointing import pointing_graph, specificity
 from graphport.retrieval.ranking import GraphRanking, Scored, entry_list, local_entry_shares
@@ -35,6 +35,7 @@ def walk(
     damping: float = DAMPING,
     graph_weight: float = 0.5,
     passage_node_weight: float = PASSAGE_NODE_WEIGHT,
+    engine: Engine | None = None,
 ) -> GraphRanking:
     """The ``limit`` best entries by a Personalized PageRank that starts from what the query names.
 
@@ -44,6 +45,9 @@ def walk(
     ``ppr**w * base**(1 - w)`` with ``w = graph_weight``, ``ppr`` its share of the walk and ``base`` its
     fused score (the lowest one for an entry no leg found): at 0 the hybrid order, at 1 the walk's. In a
     sum the base would always win, for shares fall by orders of magnitude and fused scores hardly do.
+
+    ``engine`` None follows the walk locally, until `TOLERANCE` of its mass is left; an engine of
+    `personalized_pagerank` computes it over the whole graph.
 
     Nothing named, or nothing that leads to an entry: the fused hits, and a note. Raises
     `InvalidInputError` for a damping outside [0, 1), `InvalidQueryError` for a weight outside [0, 1].
@@ -57,7 +61,7 @@ def walk(
         return GraphRanking(fused[:limit], {}, note="the query names nothing that the graph holds")
     seeds = starts | {node: mass for node, mass in _hit_seeds(graph, legs, passage_node_weight).items() if mass > 0}
     arcs = pointing_graph(graph)
-    places, shares = local_entry_shares(graph, local_pagerank(arcs, seeds, damping=damping, tol=TOLERANCE))
+    places, shares = local_entry_shares(graph, _scores(arcs, seeds, damping, engine))
     if not shares.any():
         return GraphRanking(fused[:limit], {}, note="what the query names leads to no entry")
     entries = entry_list(graph)
@@ -68,6 +72,13 @@ def walk(
     # What the walk did not come near keeps its fused order, behind everything that it did.
     ranked += [(entry, 0.0) for entry, _ in fused if _row_of(entries, places, entry) is None]
     return GraphRanking(ranked[:limit], reached, tuple(starts), arcs)
+
+
+def _scores(arcs: GraphSnapshot, seeds: Mapping[str, float], damping: float, engine: Engine | None) -> LocalPageRank:
+    if engine is None:
+        return local_pagerank(arcs, seeds, damping=damping, tol=TOLERANCE)
+    exact = personalized_pagerank(arcs, seeds, damping=damping, directed=True, engine=engine)
+    return LocalPageRank(np.arange(arcs.n_nodes), exact.scores, exact.error_bound, arcs.n_edges)
 
 
 def named_seeds(graph: GraphSnapshot, entities: Iterable[LinkedEntity]) -> dict[str, float]:
