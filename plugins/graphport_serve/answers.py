@@ -239,11 +239,11 @@ class EntryAnswer(Answer):
 
 
 class Report(Answer):
-    """A Markdown report and what it cites, in the order of the citations."""
+    """A Markdown report in which each sentence has its source's number; ``cites``: the sources' ids in that order."""
 
     query: str
     markdown: str
-    sources: list[str]
+    cites: list[str]
 
 
 class Symbol(Answer):

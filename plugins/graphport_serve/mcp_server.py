@@ -26,7 +26,7 @@ from graphport_serve.guards import access_of
 from graphport_serve.paging import Bounds
 from graphport_serve.problems import told
 from graphport_serve.questions import code, gazetteer, graphs
-from graphport_serve.questions.searching import Search
+from graphport_serve.questions.searching import Search, make_report
 from graphport_serve.service import Service
 
 T = TypeVar("T")
@@ -92,6 +92,16 @@ class Tools:
         return await self._ask(
             ctx, knowledge_base, partial(search, bounds=Bounds(top_k, CHARACTERS), cursor=cursor, text=TEXT)
         )
+
+    async def make_report(
+        self,
+        ctx: Ctx,
+        query: Query,
+        knowledge_base: Base = None,
+        budget: Annotated[float, Field(ge=1, le=8000, description="About how many tokens of evidence.")] = 1000,
+    ) -> answers.Report:
+        """A Markdown report on a question from the evidence that together says most, each sentence with its source."""
+        return await self._ask(ctx, knowledge_base, partial(make_report, query=query, budget=budget))
 
     async def find_symbol(
         self,
@@ -208,8 +218,8 @@ def make_mcp(service: Service, access: Callable[[Request | None], Access]) -> MC
     )
     tools = Tools(service, access)
     for tool in (
-        tools.search_knowledge, tools.find_symbol, tools.find_callers, tools.get_call_graph, tools.find_similar,
-        tools.get_graph, tools.list_gazetteer,
+        tools.search_knowledge, tools.make_report, tools.find_symbol, tools.find_callers, tools.get_call_graph,
+        tools.find_similar, tools.get_graph, tools.list_gazetteer,
     ):  # fmt: skip
         server.add_tool(tool, annotations=READS, structured_output=True)
     server.add_tool(tools.add_entity, annotations=ADDS, structured_output=True)

@@ -15,7 +15,7 @@ from graphport_serve import answers
 from graphport_serve.caller import Who
 from graphport_serve.paging import Bounds
 from graphport_serve.questions import code, entries, gazetteer, graphs
-from graphport_serve.questions.searching import Search
+from graphport_serve.questions.searching import Search, make_report
 
 router = APIRouter(prefix="/api/vectordb")
 
@@ -56,6 +56,19 @@ async def search(
         q, top_k=top_k, mode=mode, graph=graph, graph_weight=graph_weight, graph_mode=graph_mode, explain=explain
     )
     return await who.ask(name, question)
+
+
+Budget = Annotated[float, Query(ge=1, le=100_000, description="About how many tokens of evidence.")]
+
+
+@router.get("/{name}/report", summary="A report with its sources")
+async def report(who: Who, name: Name, q: Text, budget: Budget = 1000) -> answers.Report:
+    return await who.ask(name, partial(make_report, query=q, budget=budget))
+
+
+@router.post("/{name}/report", summary="A report that is kept as a node which cites its sources")
+async def saved_report(who: Who, name: Name, q: Text, budget: Budget = 1000) -> answers.Report:
+    return await who.ask(name, partial(make_report, query=q, budget=budget, save=True), scope="write")
 
 
 # -- the graph ------------------------------------------------------------------------------------------

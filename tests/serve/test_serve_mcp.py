@@ -17,10 +17,10 @@ from mcp.client.streamable_http import streamable_http_client
 from serve_server import READER, SMITH, WRITER, bearer, fill, served, settings
 
 TOOLS = {
-    "search_knowledge", "find_symbol", "find_callers", "get_call_graph", "find_similar", "get_graph",
+    "search_knowledge", "make_report", "find_symbol", "find_callers", "get_call_graph", "find_similar", "get_graph",
     "list_gazetteer", "add_entity", "remove_entity",
 }  # fmt: skip
-CHANGES = {"add_entity", "remove_entity", "make_report"}
+CHANGES = {"add_entity", "remove_entity"}
 
 
 def over_http(address: str, use: Callable[[Client], Awaitable[None]], token: str | None = None) -> None:
@@ -78,6 +78,8 @@ async def all_of_it(client: Client) -> None:
     found = await call(client, "search_knowledge", query="Geneva", knowledge_base="town", graph=True, explain=True)
     assert found["graph"] is True
     assert found["hits"][0]["why"]["ranks"]["lexical"] >= 1
+    report = await call(client, "make_report", knowledge_base="town", query="cathedral")
+    assert report["cites"][0] == "noyon"
     around = await call(client, "get_graph", knowledge_base="town", node="entity:location:Geneva")
     assert "entry:geneva" in {node["id"] for node in around["nodes"]}
     added = await call(client, "add_entity", knowledge_base="town", type="location", names=["Noyon"])

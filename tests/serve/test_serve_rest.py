@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from serve_server import MARKUP
+from serve_server import MARKUP, fill, served, settings
 
 TOWN = "/api/vectordb/town"
 
@@ -82,6 +83,22 @@ def test_an_absent_knowledge_base_path_or_method_is_told_apart(client: httpx.Cli
     assert problem(client.get("/api/vectordb/../search?q=x")) == (404, "not-found")
     assert problem(client.get("/api/nothing")) == (404, "not-found")
     assert problem(client.post(TOWN)) == (405, "method-not-allowed")
+
+
+def test_a_report_names_the_source_of_each_sentence(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/report", q="cathedral", budget=15)
+    assert found["cites"] == ["noyon"]
+    assert "> Noyon is a town with a cathedral and a zyzzyva. [1]" in found["markdown"]
+    assert problem(client.get(f"{TOWN}/report", params={"q": "x", "budget": "nan"})) == (422, "invalid-request")
+
+
+def test_a_report_that_is_kept_cites_its_sources_in_the_graph(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    fill(config)
+    with served(config) as address, httpx.Client(base_url=address, timeout=30) as client:
+        assert client.post(f"{TOWN}/report", params={"q": "cathedral"}).json()["cites"][0] == "noyon"
+        around = get(client, f"{TOWN}/graph", node="entry:noyon", kind="cites")
+        assert [edge["target"] for edge in around["edges"]] == ["entry:noyon"]
 
 
 # -- the graph ------------------------------------------------------------------------------------------

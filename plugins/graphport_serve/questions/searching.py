@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphport.config import GraphMode, Mode
 from graphport.knowledge.base import KnowledgeBase
 from graphport.retrieval.hits import Explanation, Hit
-from graphport_serve.answers import SearchAnswer, SearchHit, Step, Why
+from graphport_serve.answers import Report, SearchAnswer, SearchHit, Step, Why
 from graphport_serve.paging import Bounds, json_size, page_of
 
 
@@ -46,6 +46,11 @@ class Search:
 
     def _values(self) -> tuple[object, ...]:
         return self.query, self.top_k, self.mode, self.graph, self.graph_weight, self.graph_mode, self.explain
+
+
+def make_report(kb: KnowledgeBase, query: str, *, budget: float, save: bool = False) -> Report:
+    """A report on ``query`` of about ``budget`` tokens; ``save`` keeps it as a node that cites its sources."""
+    return Report.model_validate(kb.make_report(query, budget, save=save))
 
 
 def told_hit(rank: int, hit: Hit, names: Mapping[str, str], nodes: list[str], text: int | None = None) -> SearchHit:
