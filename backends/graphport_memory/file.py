@@ -169,11 +169,11 @@ class GraphFile:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN IMMEDIATE")
-        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
-            for statement in _SCHEMA.split(";"):
+        if _is_empty(connection):
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _SCHEMA.split(";") if _is_empty(connection) else ():
                 connection.execute(statement)
-        connection.execute("COMMIT")
+            connection.execute("COMMIT")
         self._require_ours(connection)
         self._use_wal(connection)
 
@@ -199,10 +199,11 @@ class GraphFile:
             )
 
     def _register(self, connection: sqlite3.Connection) -> None:
-        connection.execute(
-            "INSERT INTO graphs (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET present = 1 WHERE NOT present",
-            (self._name,),
-        )
+        # Looks first: who opens a graph that is there does not wait for whoever writes it.
+        if connection.execute("SELECT 1 FROM graphs WHERE name = ? AND present", (self._name,)).fetchone() is None:
+            connection.execute(
+                "INSERT INTO graphs (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET present = 1", (self._name,)
+            )
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -302,6 +303,11 @@ class GraphFile:
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_TOOBIG):
             return StorageFullError(f"{self.path}: {error}; make room and try again")
         return StorageUnavailableError(f"{self.path}: {error}; check the folder and its permissions")
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return bool(tables == 0)
 
 
 def _is_sound(data: object, crc: object) -> bool:

@@ -202,12 +202,12 @@ def open_and_write(path: Path, start: threading.Barrier, number: int) -> None:
 
 
 def test_many_may_open_a_new_file_at_once(tmp_path: Path) -> None:
-    for attempt in range(5):
-        path, start = tmp_path / f"{attempt}.db", threading.Barrier(6)
-        with ThreadPoolExecutor(6) as pool:
-            list(pool.map(partial(open_and_write, path, start), range(6)))
+    for attempt in range(20):
+        path, start = tmp_path / f"{attempt}.db", threading.Barrier(8)
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(partial(open_and_write, path, start), range(8)))
         with MemoryStorage(path) as storage:
-            assert storage.counts().nodes == 6
+            assert storage.counts().nodes == 8
 
 
 def test_a_handle_is_not_carried_into_a_fork(path: Path) -> None:

@@ -207,6 +207,16 @@ class HandlePromises(ContractBase):
         second.upsert_nodes([node("b", "second")])
         assert_holds(first, [node("a", "first"), node("b", "second")])
 
+    def test_a_handle_opens_and_reads_while_another_one_writes(
+        self, open_store: Open, impatient: dict[str, Any]
+    ) -> None:
+        first = open_store()
+        first.upsert_nodes([node("a")])
+        with first.transaction():
+            first.upsert_nodes([node("b")])
+            if Capability.CONCURRENT_WRITERS in self.capabilities:
+                assert_holds(open_store(**impatient), [node("a")])
+
     def test_two_processes(self, open_store: Open, opener: OpenStore, impatient: dict[str, Any]) -> None:
         if Capability.PERSISTENT not in self.capabilities:
             return  # every handle is a universe of its own: test_two_handles_of_one_process
@@ -218,7 +228,7 @@ class HandlePromises(ContractBase):
             storage.close()
             assert in_new_process("write_once", opener, [{}]) == [Outcome("done")]
             return
-        outcomes = in_new_process("count_up", opener, [{"worker": 0}, {"worker": 1}])
+        outcomes = in_new_process("count_up", opener, [{"worker": worker, "workers": 2} for worker in (0, 1)])
         assert outcomes == [Outcome("done"), Outcome("done")]
         assert storage.get_nodes(["counter"])["counter"].props == {"n": 40}
         assert [row.id for row in storage.iter_nodes(kind="step")] == [

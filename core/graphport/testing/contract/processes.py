@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +14,13 @@ from graphport.model import Edge, Node
 from graphport.testing.contract.base import OpenStore
 
 DIED = 70
+_ENDS = {DIED: "died"}
 TIMEOUT = 120.0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """``done``, ``died``, or the name of the typed error that ended it."""
+    """``done``, ``died`` as it should, ``crashed`` (see its stderr), or the name of the typed error that ended it."""
 
     how: str
     message: str = ""
@@ -44,7 +46,7 @@ def in_new_process(action: str, opener: OpenStore, arguments: Sequence[Mapping[s
     for child, queue in zip(children, results, strict=True):
         child.join(TIMEOUT)
         assert child.exitcode is not None, f"{action} hung"
-        outcomes.append(Outcome("died") if child.exitcode == DIED else queue.get())
+        outcomes.append(queue.get() if child.exitcode == 0 else Outcome(_ENDS.get(child.exitcode, "crashed")))
     return outcomes
 
 
@@ -62,9 +64,12 @@ def _write_once(opener: OpenStore, **options: Any) -> None:
         storage.upsert_nodes([Node("from the other process", "k", "n")])
 
 
-def _count_up(opener: OpenStore, worker: int) -> None:
+def _count_up(opener: OpenStore, worker: int, workers: int) -> None:
     """Twenty times: add one to what the counter says, which only a lock from read to commit gets right."""
     with opener(busy_timeout=60.0) as storage:
+        storage.upsert_nodes([Node(f"ready {worker}", "ready", "ready")])
+        while len(list(storage.iter_nodes(kind="ready"))) < workers:
+            time.sleep(0.001)
         for step in range(20):
             with storage.transaction():
                 counter = storage.get_nodes(["counter"])["counter"]
