@@ -144,6 +144,11 @@ def test_search_shows_both_orders_and_what_moved_and_why(show: Open) -> None:
         shown = card.locator(".badge").first.inner_text()
         assert shown == ("new" if moved is None else "=" if not moved else f"{'▲' if moved > 0 else '▼'} {abs(moved)}")
     keep(page, "search")
+    path = on.locator(".path").first
+    expect(path).to_contain_text("Geneva")
+    name = path.locator("a").last.inner_text()
+    path.locator("a").last.click()
+    expect(heading(placed(page))).to_have_text(name)
 
 
 def test_a_question_is_in_the_address_so_back_goes_back(show: Open) -> None:

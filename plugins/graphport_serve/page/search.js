@@ -107,7 +107,7 @@ function draw(results, base, query, answers) {
 function summary([before, after]) {
   const moved = [...after].filter(([entry, rank]) => before.has(entry) && before.get(entry) !== rank).length;
   const fresh = [...after.keys()].filter((entry) => !before.has(entry)).length;
-  const parts = [moved && `moved ${many(moved, "hit")}`, fresh && `brought ${many(fresh, "new one", "new ones")}`].filter(Boolean);
+  const parts = [moved && `moved ${many(moved, "hit")}`, fresh && `brought ${many(fresh, "new hit")}`].filter(Boolean);
   return parts.length ? `The graph ${parts.join(" and ")}.` : "The graph changed nothing here.";
 }
 
