@@ -4,4 +4,6 @@ from __future__ import annotations
 
 import click
 
-COMMANDS: list[click.Command] = []
+from graphport.evaluation.command import evaluate_command
+
+COMMANDS: list[click.Command] = [evaluate_command]
