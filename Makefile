@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --retries 5 --timeout 60
 .PHONY: demo test lint types unit all-tests clean
 
 demo: $(VENV)/.demo
-	$(BIN)/graphport demo
+	@$(BIN)/graphport demo
 
 # Everything, as CI runs it: on a laptop a missing PostgreSQL, Docker or Chromium is a skip that says so.
 test: lint types all-tests
@@ -34,13 +34,14 @@ clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV) || { echo "no venv module: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
-	$(PIP) install --quiet --upgrade pip
+	@$(PYTHON) -m venv $(VENV) || { echo "no venv module: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
+	@$(PIP) install --quiet --upgrade pip
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install --quiet --editable ".[all]"
-	touch $@
+	@echo "installing graphport and its engines into $(VENV) ..."
+	@$(PIP) install --quiet --editable ".[all]"
+	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.demo
-	$(PIP) install --quiet --group dev
-	touch $@
+	@$(PIP) install --quiet --group dev
+	@touch $@

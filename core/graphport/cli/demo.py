@@ -16,6 +16,7 @@ from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import path_text, show_report, snippet, table
 from graphport.config import load_config
 from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.registry import plugins
 from graphport.retrieval.hits import Hit
 
 
@@ -30,28 +31,31 @@ class Question:
 QUESTIONS = (
     Question(
         "What was the trade of the couple who taught Apollos?",
-        "Apollos is taught in chapter 18 by Aquila and Priscilla; their trade stands in another passage, without him.",
+        "Who taught him stands in Acts 18:26, their trade in 18:3, where Apollos is not named.",
     ),
     Question(
-        "Where was the jailer of Paul and Silas, and what was the purple seller of that city called?",
-        "The prison and Lydia are two passages of one chapter; only the city joins them.",
+        "Which city did the eunuch's teacher Philip come to, and who visited him there years later?",
+        "Philip comes to Caesarea in Acts 8:40; the visit is in 21:8, thirteen chapters on.",
     ),
     Question(
         "What does graph_rerank do when no hit has a node?",
-        "The function, what it calls and the page that explains it are three files; calls, uses and links join them.",
+        "The page that explains it and the code that does it are two files; a name in the page joins them.",
     ),
 )
+FAST_EMBEDDER = "wordllama"
 
 
 @click.command()
 @click.option("--keep", is_flag=True, help="Keep the knowledge base (as 'demo') for questions of your own.")
-@click.option("--embedder", default="auto", show_default=True, help="auto, none, or the name of one.")
+@click.option("--embedder", help=f"auto, none, or the name of one; by default {FAST_EMBEDDER}, for it is fast.")
 @pass_cli
-def demo(cli: Cli, keep: bool, embedder: str) -> None:
+def demo(cli: Cli, keep: bool, embedder: str | None) -> None:
     """Index graphport's own source and docs and the Acts of the Apostles, and ask three questions, with and
     without the graph.
     """
     config = load_config({"graph": {"backend": "memory"}})
+    fast = plugins().embedders().get(FAST_EMBEDDER)
+    embedder = embedder or (FAST_EMBEDDER if fast is not None and fast.missing() is None else "auto")
     with tempfile.TemporaryDirectory(prefix="graphport-demo-") as scratch:
         folder = cli.config.home / "demo" if keep else Path(scratch) / "demo"
         with open_knowledge_base(folder, config=config, embedder=embedder) as kb:
@@ -97,16 +101,13 @@ def _moved(hit: Hit, rank: int, before: dict[str, int]) -> str:
 
 
 def _why(cli: Cli, kb: KnowledgeBase, question: Question, hits: Sequence[Hit], before: dict[str, int]) -> None:
-    """The first hit that the graph brought up, its text and the path to it."""
-    names = path_names(kb, list(hits))
-    for rank, hit in enumerate(hits, 1):
+    """The hits that the graph brought up furthest, with their text and the path to each."""
+    gains = {hit.entry: before.get(hit.entry, 100) - rank for rank, hit in enumerate(hits, 1)}
+    for hit in sorted(hits, key=lambda hit: -gains[hit.entry])[:2]:
         told = hit.explanation
-        if told is None or before.get(hit.entry, 99) <= rank:
-            continue
-        cli.console.print(f"  [cyan]{escape(hit.location)}[/] {escape(snippet(hit.text, question.text))}")
-        if told.path:
-            cli.console.print(f"  because: {escape(path_text(told.path_from, told.path, names))}")
-        return
+        if gains[hit.entry] > 0 and told is not None and told.path:
+            cli.console.print(f"  [cyan]{escape(hit.location)}[/] {escape(snippet(hit.text, question.text))}")
+            cli.console.print(f"  because: {escape(path_text(told.path_from, told.path, path_names(kb, [hit])))}")
 
 
 COMMANDS: list[click.Command] = [demo]

@@ -17,6 +17,10 @@ NAMING = "titled"
 """Kind of the edges from an entry to its own names: they point from the name to the entry."""
 AGAINST = 0.1
 """Weight of an arc against the pointing direction, relative to the one along it."""
+STRUCTURE = frozenset({"contains", "next"})
+"""Kinds of edges that say where a text stands and not what it is about."""
+STRUCTURE_WEIGHT = 0.1
+"""Their weight in the walk: a chapter's other passages are near, but what a passage names is nearer."""
 ALONG, BACK = ">", "<"
 """Endings of an arc's kind: it leads from its edge's source to the target, or back."""
 
@@ -55,8 +59,10 @@ def _pointing(graph: GraphSnapshot) -> GraphSnapshot:
     worth = np.where(rare < 1, rare, 0.0)
     worth[[row for rows in graph.entry_rows().values() for row in rows]] = 1.0
     worth[graph.target_index[naming]] = 1.0
-    along = graph.weight * worth[graph.target_index] * np.where(naming, AGAINST, 1.0)
-    back = graph.weight * worth[graph.source_index] * np.where(naming, 1.0, AGAINST)
+    is_structure = np.array([kind in STRUCTURE for kind in graph.edge_kinds], dtype=bool)[graph.edge_kind]
+    weight = graph.weight * np.where(is_structure, STRUCTURE_WEIGHT, 1.0)
+    along = weight * worth[graph.target_index] * np.where(naming, AGAINST, 1.0)
+    back = weight * worth[graph.source_index] * np.where(naming, 1.0, AGAINST)
     return _two_way(graph, along, back)
 
 
