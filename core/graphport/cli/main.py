@@ -50,11 +50,12 @@ def main(ctx: click.Context, config: Path | None, home: Path | None, verbose: bo
 
 
 def _register() -> None:
-    from graphport.cli import bases, demo, doctor, evaluate, gazetteer, graphs
+    from graphport.cli import bases, demo, doctor, gazetteer, graphs
+    from graphport.evaluation.command import evaluate_command
 
-    for module in (bases, demo, doctor, evaluate, gazetteer, graphs):
-        for command in module.COMMANDS:
-            main.add_command(command)
+    for command in (*bases.COMMANDS, *demo.COMMANDS, *doctor.COMMANDS, *gazetteer.COMMANDS, *graphs.COMMANDS):
+        main.add_command(command)
+    main.add_command(evaluate_command)
 
 
 _register()
