@@ -170,22 +170,25 @@ class Communities(Answer):
 
 
 class Mention(Answer):
-    """A text that mentions an entity, and how often."""
+    """A text that mentions an entity, and how often: its node, its entry if it stands for one, and where it is."""
 
-    entry: str
+    node: str
+    entry: str | None
     title: str
-    location: str
+    document: str
+    start_line: int
     count: float
 
 
 class EntityAnswer(Answer):
-    """An entity and the texts that mention it, most mentions first."""
+    """An entity and the texts that mention it, most mentions first; ``others`` are entities of the same name."""
 
     id: str
     type: str
     name: str
     mentions: list[Mention]
-    next_cursor: str | None = None
+    others: list[str]
+    next_cursor: str | None
 
 
 class ListedEntity(Answer):

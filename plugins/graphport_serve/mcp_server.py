@@ -25,7 +25,7 @@ from graphport_serve.access import Access
 from graphport_serve.guards import access_of
 from graphport_serve.paging import Bounds
 from graphport_serve.problems import told
-from graphport_serve.questions import code, gazetteer, graphs
+from graphport_serve.questions import code, entities, gazetteer, graphs
 from graphport_serve.questions.searching import Search, make_report
 from graphport_serve.service import Service
 
@@ -174,6 +174,41 @@ class Tools:
         around = graphs.Around(node, depth, max_nodes, direction, wanted)
         return await self._ask(ctx, knowledge_base, partial(around, bounds=Bounds(5000, CHARACTERS), cursor=cursor))
 
+    async def find_entity(
+        self,
+        ctx: Ctx,
+        name: Query,
+        knowledge_base: Base = None,
+        type: Annotated[str | None, Field(max_length=200)] = None,  # noqa: A002 - the field's word
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> answers.EntityAnswer:
+        """An entity (person, location, ...) by name or alias, and the texts that mention it, most mentions first."""
+        bounds = Bounds(limit, CHARACTERS)
+        question = partial(entities.find_entity, name=name, entity_type=type, bounds=bounds, cursor=cursor)
+        return await self._ask(ctx, knowledge_base, question)
+
+    async def find_concept(
+        self, ctx: Ctx, name: Query, knowledge_base: Base = None, limit: Limit = 50, cursor: Cursor = None
+    ) -> answers.EntityAnswer:
+        """A concept of the books, and the chapters that mention it."""
+        bounds = Bounds(limit, CHARACTERS)
+        question = partial(entities.find_concept, name=name, bounds=bounds, cursor=cursor)
+        return await self._ask(ctx, knowledge_base, question)
+
+    async def list_entities(
+        self,
+        ctx: Ctx,
+        knowledge_base: Base = None,
+        type: Annotated[str | None, Field(max_length=200)] = None,  # noqa: A002 - the field's word
+        limit: Limit = 100,
+        cursor: Cursor = None,
+    ) -> answers.EntityList:
+        """The entities of the graph, the most mentioned first."""
+        bounds = Bounds(limit, CHARACTERS)
+        question = partial(entities.list_entities, entity_type=type, bounds=bounds, cursor=cursor)
+        return await self._ask(ctx, knowledge_base, question)
+
     async def list_gazetteer(
         self, ctx: Ctx, knowledge_base: Base = None, limit: Limit = 200, cursor: Cursor = None
     ) -> answers.GazetteerAnswer:
@@ -219,7 +254,8 @@ def make_mcp(service: Service, access: Callable[[Request | None], Access]) -> MC
     tools = Tools(service, access)
     for tool in (
         tools.search_knowledge, tools.make_report, tools.find_symbol, tools.find_callers, tools.get_call_graph,
-        tools.find_similar, tools.get_graph, tools.list_gazetteer,
+        tools.find_similar, tools.get_graph, tools.find_entity, tools.find_concept, tools.list_entities,
+        tools.list_gazetteer,
     ):  # fmt: skip
         server.add_tool(tool, annotations=READS, structured_output=True)
     server.add_tool(tools.add_entity, annotations=ADDS, structured_output=True)

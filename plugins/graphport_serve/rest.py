@@ -14,7 +14,7 @@ from graphport.model import Direction
 from graphport_serve import answers
 from graphport_serve.caller import Who
 from graphport_serve.paging import Bounds
-from graphport_serve.questions import code, entries, gazetteer, graphs
+from graphport_serve.questions import code, entities, entries, gazetteer, graphs
 from graphport_serve.questions.searching import Search, make_report
 
 router = APIRouter(prefix="/api/vectordb")
@@ -124,6 +124,35 @@ async def communities(
     return await who.ask(name, question)
 
 
+# -- entities ------------------------------------------------------------------------------------------
+
+EntityName = Annotated[str, Query(alias="name", min_length=1, max_length=1000)]
+EntityType = Annotated[str | None, Query(alias="type", min_length=1, max_length=200)]
+
+
+@router.get("/{name}/entity", summary="An entity and the texts that mention it")
+async def entity(
+    who: Who, name: Name, wanted: EntityName, of_type: EntityType = None, limit: Limit = 100, cursor: Cursor = None
+) -> answers.EntityAnswer:
+    question = partial(entities.find_entity, name=wanted, entity_type=of_type, bounds=Bounds(limit), cursor=cursor)
+    return await who.ask(name, question)
+
+
+@router.get("/{name}/entities", summary="Entities, the most mentioned first")
+async def list_entities(
+    who: Who, name: Name, of_type: EntityType = None, limit: Limit = 100, cursor: Cursor = None
+) -> answers.EntityList:
+    question = partial(entities.list_entities, entity_type=of_type, bounds=Bounds(limit), cursor=cursor)
+    return await who.ask(name, question)
+
+
+@router.get("/{name}/concept", summary="A concept and the chapters that mention it")
+async def concept(
+    who: Who, name: Name, wanted: EntityName, limit: Limit = 100, cursor: Cursor = None
+) -> answers.EntityAnswer:
+    return await who.ask(name, partial(entities.find_concept, name=wanted, bounds=Bounds(limit), cursor=cursor))
+
+
 # -- source code ----------------------------------------------------------------------------------------
 
 SymbolName = Annotated[str, Query(min_length=1, max_length=2000, description="A symbol's name, qualified name or id.")]
@@ -206,10 +235,10 @@ async def add_entity(who: Who, name: Name, body: NewEntity) -> answers.Gazetteer
 async def remove_entity(
     who: Who,
     name: Name,
-    type: Annotated[str, Query(min_length=1, max_length=200)],  # noqa: A002 - the field's word
-    entity: Annotated[str, Query(alias="name", min_length=1, max_length=1000)],
+    of_type: Annotated[str, Query(alias="type", min_length=1, max_length=200)],
+    wanted: EntityName,
 ) -> answers.Removed:
-    return await who.ask(name, partial(gazetteer.remove_entity, entity_type=type, name=entity), scope="write")
+    return await who.ask(name, partial(gazetteer.remove_entity, entity_type=of_type, name=wanted), scope="write")
 
 
 # -- entries --------------------------------------------------------------------------------------------

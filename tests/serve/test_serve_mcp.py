@@ -18,7 +18,7 @@ from serve_server import READER, SMITH, WRITER, bearer, fill, served, settings
 
 TOOLS = {
     "search_knowledge", "make_report", "find_symbol", "find_callers", "get_call_graph", "find_similar", "get_graph",
-    "list_gazetteer", "add_entity", "remove_entity",
+    "find_entity", "find_concept", "list_entities", "list_gazetteer", "add_entity", "remove_entity",
 }  # fmt: skip
 CHANGES = {"add_entity", "remove_entity"}
 
@@ -82,6 +82,14 @@ async def all_of_it(client: Client) -> None:
     assert report["cites"][0] == "noyon"
     around = await call(client, "get_graph", knowledge_base="town", node="entity:location:Geneva")
     assert "entry:geneva" in {node["id"] for node in around["nodes"]}
+    entity = await call(client, "find_entity", knowledge_base="town", name="genf")
+    assert (entity["id"], {item["entry"] for item in entity["mentions"]} >= {"geneva"}) == (
+        "entity:location:Geneva",
+        True,
+    )
+    listed = await call(client, "list_entities", knowledge_base="town", type="person")
+    assert [item["name"] for item in listed["entities"]] == ["John Calvin"]
+    assert "missing-node" in await refused(client, "find_concept", knowledge_base="town", name="Geneva")
     added = await call(client, "add_entity", knowledge_base="town", type="location", names=["Noyon"])
     assert added["origin"] == "runtime"
     rows = await call(client, "list_gazetteer", knowledge_base="town")

@@ -183,6 +183,36 @@ def test_a_cursor_of_another_question_is_refused(client: httpx.Client) -> None:
     assert problem(client.get(f"{TOWN}/nodes", params={"q": "o", "cursor": "%%%"})) == (422, "invalid-query")
 
 
+# -- entities -------------------------------------------------------------------------------------------
+
+
+def test_an_entity_is_found_by_any_of_its_names_with_the_texts_that_mention_it(client: httpx.Client) -> None:
+    for name in ("Geneva", "GENF", "genf"):
+        found = get(client, f"{TOWN}/entity", name=name)
+        assert (found["id"], found["type"], found["name"]) == ("entity:location:Geneva", "location", "Geneva")
+        assert {item["entry"] for item in found["mentions"]} == {"calvin", "markup"}
+        counts = [item["count"] for item in found["mentions"]]
+        assert counts == sorted(counts, reverse=True)
+    assert problem(client.get(f"{TOWN}/entity", params={"name": "Geneva", "type": "person"})) == (404, "missing-node")
+    assert problem(client.get(f"{TOWN}/concept", params={"name": "Geneva"})) == (404, "missing-node")
+    assert problem(client.get(f"{TOWN}/entity", params={"name": "!!"})) == (422, "invalid-id")
+
+
+def test_the_mentions_of_an_entity_go_on_by_cursor(client: httpx.Client) -> None:
+    whole = get(client, f"{TOWN}/entity", name="Geneva")["mentions"]
+    first = get(client, f"{TOWN}/entity", name="Geneva", limit=1)
+    rest = get(client, f"{TOWN}/entity", name="Geneva", limit=1, cursor=first["next_cursor"])
+    assert first["mentions"] + rest["mentions"] == whole
+
+
+def test_entities_are_listed_most_mentioned_first(client: httpx.Client) -> None:
+    found = get(client, f"{TOWN}/entities")["entities"]
+    assert [item["name"] for item in found] == ["Geneva", "John Calvin"]
+    assert [item["texts"] for item in found] == [2, 1]
+    assert [item["name"] for item in get(client, f"{TOWN}/entities", type="person")["entities"]] == ["John Calvin"]
+    assert get(client, f"{TOWN}/entities", type="nothing")["entities"] == []
+
+
 # -- the gazetteer and entries --------------------------------------------------------------------------
 
 
