@@ -170,18 +170,22 @@ class Communities(Answer):
 
 
 class Mention(Answer):
-    """A text that mentions an entity, and how often: its node, its entry if it stands for one, and where it is."""
+    """A text about an entity: its node, its entry if it stands for one, where it is, and how often it names it.
+
+    ``titled``: the text's own title names the entity.
+    """
 
     node: str
     entry: str | None
     title: str
     document: str
     start_line: int
+    titled: bool
     count: float
 
 
 class EntityAnswer(Answer):
-    """An entity and the texts that mention it, most mentions first; ``others`` are entities of the same name."""
+    """An entity and the texts about it, the foremost first; ``others`` are entities of the same name."""
 
     id: str
     type: str

@@ -16,7 +16,8 @@ from graphport_serve.answers import EntityAnswer, EntityList, ListedEntity, Ment
 from graphport_serve.paging import Bounds, json_size, page_of
 
 ENTITY = "entity"
-MENTIONS = "mentions"
+MENTIONS, TITLED = "mentions", "titled"
+"""Edges from a text to what it mentions, and to what its own title names: no text has both to one thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class _Listed:
 def find_entity(
     kb: KnowledgeBase, name: str, *, entity_type: str | None = None, bounds: Bounds, cursor: str | None = None
 ) -> EntityAnswer:
-    """The entity of that name, or of that alias, and the texts that mention it, most mentions first.
+    """The entity of that name, or of that alias, and the texts about it: those titled so, then by mentions.
 
     Of several the most mentioned one is told, and the ids of the ``others``. Raises `MissingNodeError`.
     """
@@ -44,8 +45,8 @@ def find_entity(
             f"no entity {name!r:.120}{of_type} in the graph; list the entities to see those there are"
         )
     best = found[0]
-    edges = kb.storage.incident_edges([best.id], direction=Direction.IN, kinds=[MENTIONS]).get(best.id, [])
-    edges.sort(key=lambda edge: (-edge.weight, edge.source))
+    edges = kb.storage.incident_edges([best.id], direction=Direction.IN, kinds=[MENTIONS, TITLED]).get(best.id, [])
+    edges.sort(key=lambda edge: (edge.kind != TITLED, -edge.weight, edge.source))
     page = page_of(
         edges, cursor, bounds, question=("entity", kb.config.name, best.id), size=lambda edge: 200 + len(edge.source)
     )
@@ -62,6 +63,7 @@ def find_entity(
                 title=node.name if entry is None else entry.title,
                 document="" if entry is None else entry.document,
                 start_line=0 if entry is None else entry.start_line,
+                titled=edge.kind == TITLED,
                 count=edge.weight,
             )
         )
@@ -105,8 +107,8 @@ def _entities(snapshot: GraphSnapshot) -> list[_Listed]:
 
 
 def _counted(graph: GraphSnapshot) -> list[_Listed]:
-    kind = graph.edge_kinds.index(MENTIONS) if MENTIONS in graph.edge_kinds else -1
-    rows = np.flatnonzero(graph.edge_kind == kind)
+    kinds = [code for code, kind in enumerate(graph.edge_kinds) if kind in (MENTIONS, TITLED)]
+    rows = np.flatnonzero(np.isin(graph.edge_kind, kinds))
     targets = graph.target_index[rows]
     totals = np.bincount(targets, weights=graph.weight[rows], minlength=graph.n_nodes)
     counts = np.bincount(targets, minlength=graph.n_nodes)
