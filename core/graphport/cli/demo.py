@@ -76,7 +76,7 @@ def sources() -> list[Path]:
     specs = [find_spec(name) for name in ("graphport", "graphport_memory", "graphport_code")]
     packages = [Path(spec.submodule_search_locations[0]) for spec in specs if spec and spec.submodule_search_locations]
     docs = Path(__file__).parents[3] / "docs"  # in a checkout; an installed graphport has them inside
-    return [*packages, docs] if docs.is_dir() else packages
+    return [*packages, docs] if (docs / "library.md").exists() else packages
 
 
 def _ask(cli: Cli, kb: KnowledgeBase, question: Question) -> None:
