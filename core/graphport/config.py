@@ -52,7 +52,8 @@ class RetrievalConfig(_Section):
     """What is done at query time; every key can be given per call too.
 
     ``graph_weight`` and ``damping`` are in [0, 1] and [0, 1); ``top_k`` >= 1; ``graph`` asks for the
-    graph, ``graph_mode`` says how its walk is used (docs/retrieval.md).
+    graph, ``graph_mode`` says how its walk is used (docs/retrieval.md). ``max_visited`` keeps a graph that
+    is too large or too remote to be read as a whole from being so: the leg expands that many nodes.
     """
 
     mode: Mode = "hybrid"
@@ -64,6 +65,7 @@ class RetrievalConfig(_Section):
     engine: Engine = "auto"
     rrf_k: float = Field(default=60, gt=-1, allow_inf_nan=False)
     passage_node_weight: float = Field(default=0.05, ge=0, le=1, allow_inf_nan=False)
+    max_visited: int | None = Field(default=None, ge=1)
 
 
 class EntityConfig(_Section):

@@ -82,6 +82,22 @@ class TestTwoHops:
         assert [hit.entry for hit in chosen if hit.score > 0.01] == [hit.entry for hit in automatic if hit.score > 0.01]
         assert [hit.score for hit in chosen][:3] == pytest.approx([hit.score for hit in automatic][:3], abs=0.01)
 
+    def test_a_bounded_walk_finds_the_answer_without_reading_the_graph_as_a_whole(
+        self, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object, **__: object) -> object:
+            raise AssertionError("the whole graph was read")
+
+        whole = kb.search(QUESTION, graph=True, graph_mode="leg")
+        monkeypatch.setattr(type(kb.storage), "snapshot", refuse)
+        hits = kb.search(QUESTION, graph=True, graph_mode="leg", max_visited=256, explain=True)
+        assert [hit.entry for hit in hits] == [hit.entry for hit in whole]
+        assert hits[0].explanation is not None
+        assert hits[0].explanation.notes == ("0.000 of the walk was left unexplored beyond 256 nodes",)
+        cut = kb.search(QUESTION, graph=True, graph_mode="leg", max_visited=1, explain=True)[0].explanation
+        assert cut is not None
+        assert not cut.notes[0].startswith("0.000")
+
     def test_weight_zero_is_hybrid_search(self, kb: KnowledgeBase) -> None:
         assert ids(kb, "office of Acme Corp", graph=True, graph_weight=0.0) == ids(kb, "office of Acme Corp")
 

@@ -194,6 +194,7 @@ class KnowledgeBase:
         damping: float | None = None,
         passage_node_weight: float | None = None,
         engine: Engine | None = None,
+        max_visited: int | None = None,
         as_of: float | None = None,
         explain: bool = False,
     ) -> list[Hit]:
@@ -205,8 +206,8 @@ class KnowledgeBase:
         """
         given = {
             "top_k": top_k, "mode": mode, "graph": graph, "graph_weight": graph_weight, "graph_mode": graph_mode,
-            "damping": damping, "passage_node_weight": passage_node_weight, "engine": engine, "as_of": as_of,
-            "explain": explain,
+            "damping": damping, "passage_node_weight": passage_node_weight, "engine": engine,
+            "max_visited": max_visited, "as_of": as_of, "explain": explain,
         }  # fmt: skip
         return search(self, query, SearchOptions.of(self.config.retrieval, given))
 

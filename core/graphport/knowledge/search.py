@@ -13,7 +13,7 @@ from graphport.rank.pagerank import Engine as PageRankEngine
 from graphport.retrieval.explain import best_paths
 from graphport.retrieval.fusion import normalized_fusion
 from graphport.retrieval.hits import Explanation, Hit, Hop
-from graphport.retrieval.leg import graph_leg
+from graphport.retrieval.leg import bounded_leg, graph_leg
 from graphport.retrieval.linking import link_query
 from graphport.retrieval.ranking import GraphRanking
 from graphport.retrieval.rerank import check_graph_weight, graph_rerank
@@ -40,6 +40,7 @@ class SearchOptions:
     engine: Engine
     rrf_k: float
     passage_node_weight: float
+    max_visited: int | None
     as_of: float | None = None
     explain: bool = False
 
@@ -56,6 +57,10 @@ class SearchOptions:
             known = ", ".join(get_args(GraphMode))
             raise InvalidQueryError(f"graph_mode is {options.graph_mode!r}; it must be one of {known}")
         check_limit(options.top_k, "top_k", least=1)
+        if options.max_visited is not None:
+            check_limit(options.max_visited, "max_visited", least=1)
+            if options.graph_mode not in ("leg", "auto") or options.as_of is not None:
+                raise InvalidQueryError("max_visited goes with graph_mode 'leg' and the graph of now; leave it out")
         if not 0 <= options.damping < 1:
             raise InvalidQueryError(f"damping is {options.damping!r}; it must be in [0, 1)")
         check_graph_weight(options.graph_weight)
@@ -131,6 +136,8 @@ def _filled(hit: Hit, entry: Entry) -> Hit:
 
 
 def _with_graph(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Legs) -> list[Hit]:
+    if options.max_visited is not None:
+        return fill(kb, _bounded(kb, query, options, legs))
     graph = kb.snapshot(as_of=options.as_of)
     exact: PageRankEngine = "chebyshev" if options.engine == "auto" else options.engine
     if options.graph_mode == "rerank":
@@ -150,6 +157,19 @@ def _with_graph(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Leg
         engine=None if options.engine == "auto" else options.engine,
     )  # fmt: skip
     return fill(kb, _explained(found, _ranked(found, legs, options), options))
+
+
+def _bounded(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Legs) -> list[Hit]:
+    """The graph as a leg, expanded around what the query names and never read as a whole."""
+    storage = kb.storage
+    found = bounded_leg(
+        storage, link_query(query, storage, kb.vocabulary().matcher), limit=max(_REACH, 2 * options.top_k),
+        damping=options.damping, max_visited=options.max_visited or 1,
+    )  # fmt: skip
+    legs = _with_leg(legs, found, options)
+    left = f"{found.unexplored:.3f} of the walk was left unexplored beyond {options.max_visited} nodes"
+    noted = replace(found, note=found.note or left)
+    return _explained(noted, plain_hits(legs, options.top_k, explain=options.explain), options)
 
 
 def _with_leg(legs: Legs, found: GraphRanking, options: SearchOptions) -> Legs:
