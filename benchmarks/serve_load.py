@@ -34,6 +34,8 @@ from graphport import Entry, open_knowledge_base
 
 THREADS, QUEUE = 4, 32
 WORDS = 3000
+PACE = 20
+"""Searches a second while the memory is watched."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,21 @@ async def _loop(address: str, paths: Sequence[str], connections: int, seconds: f
     )  # fmt: skip
 
 
+def watch_memory(address: str, pid: int, paths: Sequence[str], minutes: float) -> list[tuple[float, float]]:
+    """Resident memory by minute while `PACE` searches a second are asked."""
+    start = time.monotonic()
+    seen = [(0.0, round(resident_mib(pid), 1))]
+    asked = 0
+    with httpx.Client(base_url=address, timeout=60) as client:
+        while (passed := time.monotonic() - start) < 60 * minutes:
+            client.get(paths[asked % len(paths)]).raise_for_status()
+            asked += 1
+            if passed / 60 > seen[-1][0] + min(1, minutes / 2):
+                seen.append((round(passed / 60, 1), round(resident_mib(pid), 1)))
+            time.sleep(max(0.0, asked / PACE - (time.monotonic() - start)))
+    return [*seen, (round((time.monotonic() - start) / 60, 1), round(resident_mib(pid), 1))]
+
+
 def resident_mib(pid: int) -> float:
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
@@ -205,11 +222,7 @@ def measure(entries: int, seconds: float, minutes: float) -> Report:
             run(address, on, THREADS, 3)  # opens everything
             report.graph_off = run(address, off, THREADS, seconds)
             report.graph_on = run(address, on, THREADS, seconds)
-            start = time.monotonic()
-            report.memory_mib.append((0.0, round(resident_mib(pid), 1)))
-            while time.monotonic() - start < 60 * minutes:
-                run(address, on, THREADS, min(30, 60 * minutes))
-                report.memory_mib.append((round((time.monotonic() - start) / 60, 1), round(resident_mib(pid), 1)))
+            report.memory_mib = watch_memory(address, pid, on, minutes)
             report.overload = run(address, on, 4 * (THREADS + QUEUE), seconds)
             begun = time.perf_counter()
             while httpx.get(address + on[0], timeout=60).status_code != 200:
@@ -231,7 +244,10 @@ def show(report: Report) -> None:
                 f"{name:24}{load.connections:12}{load.per_second:9.0f}{load.p50:9.1f}{load.p99:9.1f}"
                 f"{load.answered:9}{load.refused:9}"
             )
-    print("memory MiB by minute:", ", ".join(f"{minute:g}: {mib:g}" for minute, mib in report.memory_mib))
+    print(
+        f"memory MiB by minute, {PACE} searches/s:",
+        ", ".join(f"{minute:g}: {mib:g}" for minute, mib in report.memory_mib),
+    )
     print(f"first answer after the overload: {report.recovered_ms:g} ms")
 
 

@@ -18,8 +18,8 @@ export async function ask(path, { params = {}, method = "GET", body, signal } = 
   for (;;) {
     const response = await send(url, method, body, signal);
     if (response.status === 401) {
-      await askForToken(response);
-      continue;
+      if (await askForToken()) continue;
+      throw new Problem(401, "unauthorized", "This server answers only with a token. Reload the page to give one.");
     }
     if (response.ok) return response.json();
     throw await problemOf(response);
@@ -49,6 +49,7 @@ async function problemOf(response) {
 
 let asking = null;
 
+// Whether the reader gave a token; one question, however many requests wait for it.
 function askForToken() {
   asking ??= new Promise((resolve) => {
     const dialog = document.getElementById("token");
@@ -56,9 +57,10 @@ function askForToken() {
     input.value = "";
     dialog.addEventListener("close", () => {
       asking = null;
-      if (input.value) sessionStorage.setItem(KEY, input.value.trim());
+      const given = input.value.trim();
+      if (given) sessionStorage.setItem(KEY, given);
       input.value = "";
-      resolve();
+      resolve(given !== "");
     }, { once: true });
     dialog.showModal();
   });
