@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphport_code import classes
@@ -13,6 +14,7 @@ from graphport_code.values import (
     Constant,
     Container,
     Frame,
+    Function,
     Instance,
     Outside,
     Partial,
@@ -86,7 +88,8 @@ def _got_attribute(evaluator: Evaluator, objects: Values, args: list[Expr], fram
                 found += evaluator.attribute(value, name.value)
             elif isinstance(name, Prefix):
                 for text in classes.methods_beginning(evaluator, value, name.text):
-                    found += evaluator.attribute(value, text)
+                    reached = evaluator.attribute(value, text)
+                    found += [replace(item, guessed=True) if isinstance(item, Function) else item for item in reached]
     return distinct([*found, *(evaluator.values(args[1], frame) if len(args) > 1 else ())])
 
 

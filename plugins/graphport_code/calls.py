@@ -25,6 +25,8 @@ BY_NAME = frozenset({"c"})
 """Families whose calls are read by name alone: a function and a method look the same."""
 MAX_CANDIDATES = 5
 """Of a name that more symbols share no edge is made at all."""
+MAX_NAMED = 16
+"""So many candidates are named in an edge; its weight tells how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +48,24 @@ def called(evaluator: Evaluator, kind: str, expr: Expr, frame: Frame) -> list[Ta
     if not values and kind in ("call", "hands", "decorator", "new"):
         return called_by_name(evaluator, callee, frame)
     found: dict[tuple[str, str], Target] = {}
-    methods: list[Function] = []
     reached = list(_reached(evaluator, kind, expr, values, frame))
+    guessed: dict[str, None] = {}
     for edge, run in _overloads(reached, int(size)) if size else reached:
-        confidence = "exact" if run.path == evaluator.world.document else "import"
         node = str(run.scope["id"])
+        if isinstance(run, Function) and run.guessed:
+            guessed[node] = None
+            continue
+        confidence = "exact" if run.path == evaluator.world.document else "import"
         found.setdefault((edge, node), Target(node, edge, confidence))
-        methods += [run] if isinstance(run, Function) else []
-    for target in _overriding(evaluator, methods):
+    for target in (*among(tuple(guessed)), *_overriding(evaluator, [run for _, run in reached])):
         found.setdefault((target.kind, target.node), target)
     return list(found.values())
+
+
+def among(candidates: tuple[str, ...]) -> list[Target]:
+    """Several nodes of which one or some are called."""
+    weight = 1.0 / len(candidates) if candidates else 0.0
+    return [Target(node, "calls", "ambiguous", weight, candidates[:MAX_NAMED]) for node in candidates]
 
 
 def _overloads(reached: list[tuple[str, Function | Class]], size: int) -> list[tuple[str, Function | Class]]:
@@ -68,14 +78,13 @@ def _overloads(reached: list[tuple[str, Function | Class]], size: int) -> list[t
     return fitting if any(isinstance(run, Function) for _, run in fitting) else reached
 
 
-def _overriding(evaluator: Evaluator, methods: Iterable[Function]) -> Iterator[Target]:
+def _overriding(evaluator: Evaluator, reached: Iterable[Function | Class]) -> Iterator[Target]:
     """Methods of subclasses that may run instead; which one does is not known."""
-    for method in methods:
-        others = [str(other.scope["id"]) for other in classes.overrides(evaluator, method)]
-        candidates = tuple(dict.fromkeys([str(method.scope["id"]), *others]))
+    for method in reached:
+        others = classes.overrides(evaluator, method) if isinstance(method, Function) else []
+        candidates = tuple(dict.fromkeys(str(run.scope["id"]) for run in (method, *others)))
         if 1 < len(candidates) <= MAX_CANDIDATES:
-            for node in candidates[1:]:
-                yield Target(node, "calls", "ambiguous", 1.0 / len(candidates), candidates)
+            yield from among(candidates)[1:]
 
 
 def _reached(
@@ -156,9 +165,7 @@ def called_by_name(evaluator: Evaluator, callee: Expr, frame: Frame) -> list[Tar
     nodes = tuple(dict.fromkeys(str(row["node"]) for _, row in rows if _fits(row, family, wanted)))
     if not nodes or len(nodes) > MAX_CANDIDATES:
         return []
-    if len(nodes) == 1:
-        return [Target(nodes[0], "calls", "unique")]
-    return [Target(node, "calls", "ambiguous", 1.0 / len(nodes), nodes) for node in nodes]
+    return [Target(nodes[0], "calls", "unique")] if len(nodes) == 1 else among(nodes)
 
 
 def _fits(row: Mapping[str, Any], family: str, kinds: frozenset[str]) -> bool:

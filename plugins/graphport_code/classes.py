@@ -70,10 +70,23 @@ def _of_instance(evaluator: Evaluator, instance: Instance, text: str) -> Values:
     order = linearize(evaluator, instance.of)
     found, whole = _inherited(evaluator, order, text, instance)
     if not instance.exact and (not found or all(_is_abstract(value) for value in found)):
-        below = [value for sub in subclasses(evaluator, instance.of) for value in _own(evaluator, sub, text, instance)]
+        below = _below(evaluator, instance, text)
         if below:
             return distinct([*(value for value in found if not isinstance(value, Outside)), *below])
     return found if found or whole else (OUTSIDE,)
+
+
+def _below(evaluator: Evaluator, instance: Instance, text: str) -> list[Value]:
+    """What subclasses make of an attribute; of several methods any may be meant."""
+    methods: list[Value] = []
+    set_there: list[Value] = []
+    for sub in subclasses(evaluator, instance.of):
+        own, set_elsewhere = _rows(evaluator, sub, text, Instance(sub))
+        methods += own
+        set_there += set_elsewhere
+    if len(functions(methods)) > 1:
+        methods = [replace(value, guessed=True) if isinstance(value, Function) else value for value in methods]
+    return [*set_there, *methods]
 
 
 def of_super(evaluator: Evaluator, above: Super, text: str) -> Values:
@@ -105,12 +118,6 @@ def _inherited(evaluator: Evaluator, order: Iterable[Value], text: str, receiver
             settled = True
     kept = [value for value in found if not isinstance(value, Outside)]
     return distinct(kept or found), whole
-
-
-def _own(evaluator: Evaluator, of: Class, text: str, receiver: Value) -> list[Value]:
-    subclass = Instance(of) if isinstance(receiver, Instance) else receiver
-    own, set_elsewhere = _rows(evaluator, of, text, subclass)
-    return [*own, *set_elsewhere]
 
 
 def _rows(evaluator: Evaluator, of: Class, text: str, receiver: Value | None) -> tuple[list[Value], list[Value]]:
@@ -209,7 +216,7 @@ def overrides(evaluator: Evaluator, method: Function) -> list[Function]:
     if not isinstance(receiver, Instance) or receiver.exact or "name" not in method.scope:
         return []
     name = str(method.scope["name"])
-    below = [value for sub in subclasses(evaluator, receiver.of) for value in _own(evaluator, sub, name, receiver)]
+    below = _below(evaluator, receiver, name)
     return [value for value in functions(below) if value.scope["id"] != method.scope["id"]]
 
 

@@ -39,8 +39,11 @@ from graphport_code.world import World
 
 Values = tuple[Value, ...]
 
-FUEL = 1500
-"""Steps that one question may cost; what was found until then is the answer."""
+FUEL = 500
+"""Steps that one question may cost; what was found until then is the answer.
+
+Measured on networkx and six packages that were traced: three times as much finds 0.1 % more and takes half as long again.
+"""
 MAX_DEPTH = 50
 MAX_CALLS = 6
 """Calls inside calls whose arguments are followed."""
@@ -74,12 +77,13 @@ class Evaluator:
             return ()
         if operation == "!":
             return tuple(expr[1])
-        known = frame.memo.get(id(expr))
+        place = (expr[1], tuple(expr[2]) if len(expr) > 2 else None) if operation == "n" else id(expr)
+        known = frame.memo.get(place)
         if known is not None:
             return known[1]
         found, final = self._guarded((id(expr), id(frame)), lambda: self._operations[operation](self, expr, frame))
         if final:
-            frame.memo[id(expr)] = (expr, found)
+            frame.memo[place] = (expr, found)
         return found
 
     def remembered(self, key: Any, compute: Callable[[], Values]) -> Values:

@@ -7,7 +7,7 @@ which are no definition and no keyword and stand in no comment or string.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import pairwise
 
 from graphport_code.ir import UNKNOWN, make, name
@@ -25,7 +25,7 @@ _DEFINITION = re.compile(rf"\b({'|'.join(_KINDS)})[ \t]+(?:self\.)?([^\W\d]\w*)"
 _CALL = re.compile(r"(\.\s*|->\s*)?\b([^\W\d]\w*)[!?]?\s*\(")
 _KEYWORDS = frozenset(
     "if elif else for foreach while until switch case when match catch except return and or not in is new throw raise "
-    "yield await async def function func fn fun sub class struct enum sizeof typeof with unless do lambda assert print "
+    "yield await async sizeof typeof with unless do lambda assert print "
     "super this self import from use using let var val const static select where values insert into".split()
 )
 _HASH_COMMENTS = frozenset({"python", "ruby", "perl", "r", "julia", "elixir", "shell", "php"})
@@ -41,7 +41,8 @@ def read_plain(source: Source, language: Language) -> Unit:
     for match, (line, following) in zip(found, pairwise([*starts, len(source.lines) + 1]), strict=True):
         _define(unit, source, match, line, max(line, following - 1))
     owners = sorted(unit.symbols.values(), key=lambda symbol: symbol.line)
-    for line, callee, is_method in _calls(text):
+    keywords = _KEYWORDS | (frozenset({"def", "class"}) if language.family == "python" else _KINDS.keys())
+    for line, callee, is_method in _calls(text, keywords):
         scope = next((symbol.key for symbol in reversed(owners) if symbol.line <= line), MODULE)
         unit.call(scope, "call", make("a", UNKNOWN, callee) if is_method else name(callee), line)
     return unit
@@ -61,14 +62,14 @@ def _define(unit: Unit, source: Source, match: re.Match[str], line: int, end: in
     return symbol
 
 
-def _calls(text: str) -> Iterator[tuple[int, str, bool]]:
+def _calls(text: str, keywords: Set[str]) -> Iterator[tuple[int, str, bool]]:
     """(line, name, whether it is called on something)"""
     defined = {match.start(2) for match in _DEFINITION.finditer(text)}
     line, at = 1, 0
     for match in _CALL.finditer(text):
         line += text.count("\n", at, match.start(2))
         at = match.start(2)
-        if match[2] not in _KEYWORDS and at not in defined:
+        if match[2] not in keywords and at not in defined:
             yield line, match[2], match[1] is not None
 
 

@@ -26,8 +26,8 @@ class Frame:
     arguments: dict[str, tuple[Thunk, ...]] | None = None
     receiver: Value | None = None
     calls: int = 0
-    memo: dict[int, tuple[Expr, tuple[Value, ...]]] = field(
-        default_factory=dict[int, "tuple[Expr, tuple[Value, ...]]"]
+    memo: dict[Any, tuple[Expr, tuple[Value, ...]]] = field(
+        default_factory=dict[Any, "tuple[Expr, tuple[Value, ...]]"]
     )  # by id of the expression, which is kept so that no other one gets that id
 
 
@@ -41,7 +41,11 @@ class Thunk:
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function or lambda; ``receiver`` when it was taken from an object, ``wraps`` when it replaced another."""
+    """A function or lambda.
+
+    ``receiver`` when it was taken from an object, ``wraps`` when it replaced another, ``guessed`` when it is
+    one of several that may be meant.
+    """
 
     path: str
     key: str
@@ -49,6 +53,7 @@ class Function:
     receiver: Value | None = None
     closure: Frame | None = None
     wraps: Function | None = None
+    guessed: bool = False
 
     @property
     def identity(self) -> tuple[Any, ...]:
