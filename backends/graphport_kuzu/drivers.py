@@ -6,6 +6,7 @@ same; their files are not, and their C++ parts cannot be loaded into one process
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import importlib.util  # kuzu's C++ part needs it imported, too
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graphport.errors import BackendUnavailableError, StorageCorruptError, StorageError
+from graphport_kuzu.failures import DriverFailures, opening_error, typed
 
 MAX_DATABASE_BYTES = 1 << 36
 """Address space set aside for a database: the drivers' default of 8 TiB fails where it is limited."""
@@ -48,26 +50,56 @@ class Driver:
                 f"driver {self.name!r} cannot be loaded: {error}; {self.install_hint}"
             ) from error
 
-    def open(self, file: Path, *, read_only: bool, buffer_pool_size: int, max_threads: int) -> Any:
-        """The engine's Database on ``file``. Raises what the driver raises."""
-        # A checkpoint in place has lost data when the process was killed in it, so there is never one.
-        options: dict[str, Any] = {"auto_checkpoint": False}
-        if self is LADYBUG and read_only:
-            # A writer may be in the middle of appending to the log: what is whole of it is read.
-            options["throw_on_wal_replay_failure"] = False
-        return self.load().Database(
-            str(file),
-            read_only=read_only,
-            buffer_pool_size=buffer_pool_size,
-            max_num_threads=max_threads,
-            max_db_size=MAX_DATABASE_BYTES,
-            **options,
-        )
-
 
 LADYBUG = Driver("ladybug", b"LBUG", True, "pip install 'graphport[kuzu]'")
 KUZU = Driver("kuzu", b"KUZU", False, "pip install 'graphport[kuzu-legacy]'")
 DRIVERS = {driver.name: driver for driver in (LADYBUG, KUZU)}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a database is opened with; ``max_threads`` 0 leaves it to the driver."""
+
+    driver: Driver
+    buffer_pool_size: int
+    max_threads: int
+
+    def database_options(self, *, read_only: bool) -> dict[str, Any]:
+        """Keyword arguments of the driver's Database."""
+        options: dict[str, Any] = {
+            "read_only": read_only,
+            "buffer_pool_size": self.buffer_pool_size,
+            "max_num_threads": self.max_threads,
+            "max_db_size": MAX_DATABASE_BYTES,
+            # A checkpoint in place has lost data when the process was killed in it, so there is never one.
+            "auto_checkpoint": False,
+        }
+        if self.driver is LADYBUG and read_only:
+            # A writer may be in the middle of appending to the log: what is whole of it is read.
+            options["throw_on_wal_replay_failure"] = False
+        return options
+
+    def open_database(self, file: Path, *, read_only: bool) -> Any:
+        """The driver's Database; where it may write, told not to checkpoint when it is closed."""
+        module = self.driver.load()
+        try:
+            database = module.Database(str(file), **self.database_options(read_only=read_only))
+        except DriverFailures as error:
+            raise opening_error(error, str(file)) from error
+        if not read_only:
+            with typed(str(file)):
+                connection = module.Connection(database)
+                connection.execute("CALL force_checkpoint_on_close=false").close()
+                connection.close()
+        return database
+
+
+def abandon(thing: Any) -> None:
+    """Sees to it that a driver's object is never destroyed, because its engine would hang or crash in that.
+
+    It gets one more reference than there are. What it held is lost to the process, some memory and threads.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
 def require_own_file(driver: Driver, file: Path) -> None:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
+
+from graphport.errors import StorageFullError
+
+SPARE = 16 * 2**20
+"""What a write leaves free, for others write to the same disk."""
 
 
 def sync(path: Path) -> None:
@@ -38,6 +44,15 @@ def truncate(path: Path, size: int) -> None:
         stream.truncate(size)
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def require_room(folder: Path, size: int) -> None:
+    """`StorageFullError` unless the disk has room for about ``size`` bytes, and some to spare."""
+    free = shutil.disk_usage(folder).free
+    if free < size + SPARE:
+        raise StorageFullError(
+            f"{folder} needs some {(size + SPARE) >> 20} MiB for this write, and the disk has {free >> 20}; make room"
+        )
 
 
 def free_name(folder: Path, stem: str) -> Path:

@@ -7,7 +7,8 @@ import threading
 from functools import cache
 from pathlib import Path
 
-from graphport_kuzu.engine import Engine, Settings
+from graphport_kuzu.drivers import Settings
+from graphport_kuzu.engine import Engine
 
 _engines: dict[Path, Engine] = {}
 _lock = threading.Lock()

@@ -25,6 +25,8 @@ _MESSAGES: tuple[tuple[str, type[StorageError], str], ...] = (
     ("Only one write transaction", StorageBusyError, "another write is going on; try again"),
     ("Interrupted", StorageBusyError, "the query was interrupted; try again"),
     ("buffer pool is full", StorageFullError, "raise buffer_pool_size, or ask for less at a time"),
+    # A short write leaves whatever the last error was: "numBytesWritten: 1546. Error: Success".
+    ("Cannot write to file", StorageFullError, "make room and try again"),
     ("No space left on device", StorageFullError, "make room and try again"),
     ("Disk quota exceeded", StorageFullError, "make room and try again"),
     ("File too large", StorageFullError, "make room and try again"),
@@ -56,6 +58,15 @@ def opening_error(error: BaseException, where: str) -> StorageError:
     if type(known) is StorageError:
         return StorageCorruptError(f"{where} cannot be opened: {' '.join(str(error).split())[:500]}")
     return known
+
+
+def may_close_after(error: BaseException) -> bool:
+    """Whether a database may be closed after a statement that wrote to the disk failed with ``error``.
+
+    Both engines end the process (``std::terminate``) when they close one whose log could not be written, kuzu
+    also after a COPY that failed on a full disk. A full buffer pool does no harm.
+    """
+    return not isinstance(error, StorageError) or "buffer pool is full" in str(error)
 
 
 @contextmanager

@@ -15,62 +15,105 @@ from typing import Any
 from graphport.errors import StorageCorruptError
 from graphport_kuzu import durable
 from graphport_kuzu.arrow import Table
-from graphport_kuzu.failures import typed, typed_files
+from graphport_kuzu.drivers import Settings, abandon
+from graphport_kuzu.failures import may_close_after, typed, typed_files
 from graphport_kuzu.pointer import CURRENT, Pointer, read_pointer, write_pointer
 from graphport_kuzu.schema import DDL
-from graphport_kuzu.seals import DATABASE, WAL, seal_database
+from graphport_kuzu.seals import DATABASE, WAL, Seal, seal_database
 from graphport_kuzu.session import Session
 
 log = logging.getLogger("graphport")
 
+FILE_SIZE = 4 * 2**20
+"""At least as large as the file of an empty graph (kuzu: 1 MiB)."""
 
-def build(folder: Path, pointer: Pointer, open_database: Any, nodes: Table, edges: Table, revision: int) -> None:
+
+def build(folder: Path, pointer: Pointer, settings: Settings, nodes: Table, edges: Table, revision: int) -> None:
     """Writes the generation that ``pointer`` names, from unique nodes and edges, and makes it the current one.
 
-    ``open_database(file)`` gives the driver's Database and its Connection class. All or nothing: what fails on
-    the way is removed, and the old generation still counts.
+    All or nothing: what fails on the way is removed, and the old generation still counts.
     """
     place = folder / f"new-{pointer.number:06d}"
     with typed_files(str(place)):
-        shutil.rmtree(place, ignore_errors=True)
+        _remove(place)
+        durable.require_room(folder, FILE_SIZE + 2 * (nodes.nbytes + edges.nbytes))
         place.mkdir()
         try:
-            _copy(place / DATABASE, open_database, nodes, edges)
+            _copy(place / DATABASE, settings, nodes, edges)
             seal_database(place, revision)
             finished = place.rename(folder / pointer.folder_name)
             durable.sync(folder)
         except BaseException:
-            shutil.rmtree(place, ignore_errors=True)
+            _remove(place)
             raise
         try:
             write_pointer(folder, pointer)
         except BaseException:
             if read_pointer(folder) != pointer:
-                shutil.rmtree(finished, ignore_errors=True)
+                _remove(finished)
             raise
 
 
-def _copy(file: Path, open_database: Any, nodes: Table, edges: Table) -> None:
+def _copy(file: Path, settings: Settings, nodes: Table, edges: Table) -> None:
+    database = settings.open_database(file, read_only=False)
+    connection = settings.driver.load().Connection(database)
+    session = Session(connection, str(file), 0)
+    try:
+        for statement in DDL:
+            session.run(statement)
+        for statement, table in (("COPY Node FROM $t", nodes), ("COPY Edge FROM $t", edges)):
+            if table.num_rows:
+                session.run(statement, {"t": table})
+        session.run("CHECKPOINT")
+    except BaseException as error:
+        if not may_close_after(error):
+            abandon(connection)
+            abandon(database)
+            raise
+        _close(file, connection, database)
+        raise
+    _close(file, connection, database)
+
+
+def _close(file: Path, connection: Any, database: Any) -> None:
     with typed(str(file)):
-        database, connection = open_database(file)
-        try:
-            session = Session(connection, str(file), 0)
-            for statement in DDL:
-                session.run(statement)
-            for statement, table in (("COPY Node FROM $t", nodes), ("COPY Edge FROM $t", edges)):
-                if table.num_rows:
-                    session.run(statement, {"t": table})
-            session.run("CHECKPOINT")
-        finally:
-            connection.close()
-            database.close()
+        connection.close()
+        database.close()
+
+
+def _remove(place: Path) -> None:
+    """Removes a generation; its room on the disk is free even where an abandoned database holds it open."""
+    for file in place.glob("*"):
+        durable.truncate(file, 0)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def copy_for_queries(folder: Path, pointer: Pointer, seal: Seal) -> Path:
+    """A copy of the generation's database as of ``seal``, for a process that may not open the original.
+
+    Made once for each commit that is asked about; the last one is removed.
+    """
+    place = folder / f"query-{pointer.number:06d}-{seal.revision}"
+    if not place.exists():
+        with typed_files(str(place)):
+            for old in folder.glob("query-*"):
+                _remove(old)
+            source, fresh = folder / pointer.folder_name, folder / "new-query"
+            durable.require_room(folder, sum(file.stat().st_size for file in source.iterdir()))
+            fresh.mkdir(exist_ok=True)
+            shutil.copyfile(source / DATABASE, fresh / DATABASE)
+            if seal.file == WAL:
+                shutil.copyfile(source / WAL, fresh / WAL)
+                durable.truncate(fresh / WAL, seal.size)
+            fresh.rename(place)
+    return place / DATABASE
 
 
 def sweep(folder: Path, current: Pointer | None) -> None:
     """Removes what a killed process left: half-built generations, and such that no longer count."""
-    for place in [*folder.glob("new-*"), *folder.glob("gen-*")]:
+    for place in [*folder.glob("new-*"), *folder.glob("gen-*"), *folder.glob("query-*")]:
         if current is None or place.name != current.folder_name or not current.is_live:
-            shutil.rmtree(place, ignore_errors=True)
+            _remove(place)
 
 
 def require_pointer(folder: Path) -> Pointer | None:

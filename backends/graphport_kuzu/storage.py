@@ -33,8 +33,8 @@ from graphport_kuzu import engines, reads, writes
 from graphport_kuzu.bulk import snapshot_tables
 from graphport_kuzu.columns import read_columns
 from graphport_kuzu.cypher import run_query
-from graphport_kuzu.drivers import DRIVERS
-from graphport_kuzu.engine import Engine, Settings
+from graphport_kuzu.drivers import DRIVERS, Settings
+from graphport_kuzu.engine import Engine
 from graphport_kuzu.folders import graph_folder, graph_names, make_graph_folder
 from graphport_kuzu.options import KuzuOptions
 from graphport_kuzu.session import Session
@@ -206,8 +206,7 @@ class KuzuStorage:
             raise TransactionError(
                 "cypher after writes of an open transaction, which it could not see; commit them first"
             )
-        with self._reading() as session:
-            return run_query(session, query, params or {}, tuple(columns))
+        return run_query(self._engine, query, params or {}, tuple(columns))
 
     # -- writes ------------------------------------------------------------------------------------
 

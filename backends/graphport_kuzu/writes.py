@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from graphport.errors import MissingNodeError, StorageError
 from graphport.model import EdgeKey
 from graphport.pending import PendingWrites
-from graphport_kuzu import reads
+from graphport_kuzu import durable, reads
 from graphport_kuzu.arrow import Table, pa
 from graphport_kuzu.columns import Columns, read_columns
 from graphport_kuzu.engine import Engine
 from graphport_kuzu.rows import edge_table, key_table, node_table
-from graphport_kuzu.session import Session
+from graphport_kuzu.session import Parameters, Session
 
 log = logging.getLogger("graphport")
 
 MANY = 10_000
 """Batches below this are never worth a new generation."""
+LOG_ROW = 1024
+"""Bytes a row takes in the log besides its text, amply (measured: 600)."""
 STATEMENT_ROWS = 100_000
 """Rows of one statement: what it joins must fit into the buffer pool."""
+
+DELETE_EDGES = (
+    "LOAD FROM $t MATCH (a:Node {id: source}) MATCH (b:Node {id: target}) "
+    "OPTIONAL MATCH (a)-[e:Edge {kind: kind}]->(b) DELETE e"
+)
+DELETE_NODES = (
+    "UNWIND $ids AS i MATCH (n:Node {id: i})-[e:Edge]->(:Node) DELETE e",
+    "UNWIND $ids AS i MATCH (n:Node {id: i})<-[e:Edge]-(:Node) DELETE e",
+    "UNWIND $ids AS i MATCH (n:Node {id: i}) DELETE n",
+)
+UPSERT_NODES = "LOAD FROM $t MERGE (n:Node {id: id}) SET n.kind = kind, n.name = name, n.entry = entry, n.props = props"
+UPSERT_EDGES = (
+    "LOAD FROM $t MATCH (a:Node {id: source}) MATCH (b:Node {id: target}) "
+    "MERGE (a)-[e:Edge {kind: kind}]->(b) SET e.weight = weight, e.props = props"
+)
 
 
 def commit(engine: Engine, pending: PendingWrites) -> None:
@@ -32,12 +49,12 @@ def commit(engine: Engine, pending: PendingWrites) -> None:
             columns = read_columns(session, props=True)
         engine.replace(*columns.merged(pending).tables())
     else:
-        engine.transaction(lambda session: apply(session, pending))
+        _run(engine, pending)
         if engine.needs_compaction:
             _compact(engine)
 
 
-def apply(session: Session, pending: PendingWrites) -> None:
+def _statements(pending: PendingWrites) -> Iterator[tuple[str, Parameters]]:
     """The batch as statements, in the one order that both engines get right.
 
     A transaction must not delete what it inserted (kuzu keeps phantom edges), hence a coalesced batch,
@@ -46,30 +63,26 @@ def apply(session: Session, pending: PendingWrites) -> None:
     equal keys wins is undefined.
     """
     for keys in _parts(key_table(pending.deleted_edges)):
-        session.run(
-            "LOAD FROM $t MATCH (a:Node {id: source}) MATCH (b:Node {id: target}) "
-            "OPTIONAL MATCH (a)-[e:Edge {kind: kind}]->(b) DELETE e",
-            {"t": keys},
-        )
+        yield DELETE_EDGES, {"t": keys}
     if pending.deleted_nodes:
-        ids = list(pending.deleted_nodes)
-        for statement in (
-            "MATCH (n:Node {id: i})-[e:Edge]->(:Node) DELETE e",
-            "MATCH (n:Node {id: i})<-[e:Edge]-(:Node) DELETE e",
-            "MATCH (n:Node {id: i}) DELETE n",
-        ):
-            session.run(f"UNWIND $ids AS i {statement}", {"ids": ids})
+        for statement in DELETE_NODES:
+            yield statement, {"ids": list(pending.deleted_nodes)}
     for nodes in _parts(node_table(pending.nodes.values())):
-        session.run(
-            "LOAD FROM $t MERGE (n:Node {id: id}) SET n.kind = kind, n.name = name, n.entry = entry, n.props = props",
-            {"t": nodes},
-        )
+        yield UPSERT_NODES, {"t": nodes}
     for edges in _parts(edge_table(pending.edges.values())):
-        session.run(
-            "LOAD FROM $t MATCH (a:Node {id: source}) MATCH (b:Node {id: target}) "
-            "MERGE (a)-[e:Edge {kind: kind}]->(b) SET e.weight = weight, e.props = props",
-            {"t": edges},
-        )
+        yield UPSERT_EDGES, {"t": edges}
+
+
+def _run(engine: Engine, pending: PendingWrites) -> None:
+    statements = list(_statements(pending))
+    text = sum(parameters["t"].nbytes for _, parameters in statements if "t" in parameters)
+    durable.require_room(engine.folder, LOG_ROW * len(pending) + 2 * text)
+
+    def apply(session: Session) -> None:
+        for statement, parameters in statements:
+            session.run(statement, parameters)
+
+    engine.transaction(apply)
 
 
 def _parts(table: Table) -> Iterable[Table]:

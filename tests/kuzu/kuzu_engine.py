@@ -23,7 +23,7 @@ def engine_of(storage: GraphStorage) -> Engine:
 def raw(storage: GraphStorage) -> Iterator[Any]:
     """A connection of the driver onto the database of an open handle."""
     engine = engine_of(storage)
-    with closing(engine.settings.driver.load().Connection(engine._database)) as connection:
+    with closing(engine.settings.driver.load().Connection(engine._open.database)) as connection:
         yield connection
 
 
@@ -34,8 +34,8 @@ def peek(storage: GraphStorage) -> Rows:
             "MATCH (a:Node)-[e:Edge]->(b:Node) RETURN a.id, b.id, e.kind, e.weight, e.props"
         ).get_all()
     return Rows(
-        [Node(*row, json.loads(props)) for *row, props in nodes],
-        [Edge(*row, json.loads(props)) for *row, props in edges],
+        [Node(a, kind, name, entry, json.loads(props)) for a, kind, name, entry, props in nodes],
+        [Edge(a, b, kind, weight, json.loads(props)) for a, b, kind, weight, props in edges],
     )
 
 
