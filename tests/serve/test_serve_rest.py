@@ -148,6 +148,20 @@ def test_nodes_are_found_by_part_of_their_name_whole_names_first(client: httpx.C
     assert get(client, f"{TOWN}/nodes", q="calvin", kind="nothing")["nodes"] == []
 
 
+def test_a_graph_that_is_never_read_as_a_whole_is_still_walked_node_by_node(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    fill(config)
+    config["vector_dbs"][0]["retrieval"] = {"max_visited": 50, "graph_mode": "leg"}
+    with served(config) as address, httpx.Client(base_url=address, timeout=30) as client:
+        found = get(client, f"{TOWN}/graph", node="entity:location:Geneva", communities=True)
+        edges = [edge for edge in found["edges"] if "entity:location:Geneva" in (edge["source"], edge["target"])]
+        assert (found["nodes"][0]["degree"], found["nodes"][0]["community"]) == (len(edges), None)
+        hits = get(client, f"{TOWN}/search", q="Geneva", graph=True, explain=True)["hits"]
+        assert hits[0]["nodes"] == [f"entry:{hits[0]['entry']}"]
+        for path in ("graph", "nodes?q=x", "communities", "pagerank?node=entry:geneva", "entities"):
+            assert problem(client.get(f"{TOWN}/{path}")) == (409, "unsupported")
+
+
 def test_a_walk_shares_out_one(client: httpx.Client) -> None:
     found = get(client, f"{TOWN}/pagerank", node="entry:geneva", top_k=5000)
     scores = [node["score"] for node in found["scores"]]

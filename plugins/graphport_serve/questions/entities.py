@@ -14,6 +14,7 @@ from graphport.model import Direction
 from graphport.snapshot import GraphSnapshot
 from graphport_serve.answers import EntityAnswer, EntityList, ListedEntity, Mention
 from graphport_serve.paging import Bounds, json_size, page_of
+from graphport_serve.questions.graphs import whole_graph
 
 ENTITY = "entity"
 MENTIONS, TITLED = "mentions", "titled"
@@ -84,7 +85,7 @@ def list_entities(
     """The entities of a type (None: of all), the most mentioned first."""
     rows = [
         ListedEntity(id=item.id, type=item.type, name=item.name, mentions=item.mentions, texts=item.texts)
-        for item in _entities(kb.snapshot())
+        for item in _entities(whole_graph(kb))
         if entity_type is None or item.type == entity_type
     ]
     page = page_of(rows, cursor, bounds, question=("entities", kb.config.name, entity_type), size=json_size)
@@ -96,7 +97,7 @@ def _named(kb: KnowledgeBase, name: str, entity_type: str | None) -> list[_Liste
     known = {item.id for item in kb.effective_gazetteer() if wanted in {fold(form) for form in item.names}}
     return [
         item
-        for item in _entities(kb.snapshot())
+        for item in _entities(whole_graph(kb))
         if (item.id in known or fold(item.name) == wanted) and (entity_type is None or item.type == entity_type)
     ]
 

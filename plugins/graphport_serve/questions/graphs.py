@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphport.errors import MissingNodeError
+from graphport.errors import MissingNodeError, UnsupportedError
 from graphport.knowledge.base import KnowledgeBase
 from graphport.model import Direction
 from graphport.rank.communities import leiden_communities, louvain_communities, modularity
@@ -30,6 +30,8 @@ from graphport_serve.paging import Bounds, joined, json_size, only, page_of
 
 Algorithm = Literal["leiden", "louvain"]
 _MEMBERS = 5
+_MOST_COUNTED = 1000
+"""A degree is told up to this where edges must be counted one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +49,43 @@ class Around:
     communities: bool = False
 
     def __call__(self, kb: KnowledgeBase, *, bounds: Bounds | None = None, cursor: str | None = None) -> GraphAnswer:
-        snapshot = kb.snapshot()
-        part = self._overview(snapshot) if self.node is None else self._surroundings(kb, snapshot)
+        part = self._overview(whole_graph(kb)) if self.node is None else self._surroundings(kb)
         if bounds is None:
             return part
         question = (self.node, self.depth, self.max_nodes, self.direction, sorted(self.kinds or ()), self.communities)
         return paged(part, cursor, bounds, question=("graph", kb.config.name, *question))
 
-    def _surroundings(self, kb: KnowledgeBase, snapshot: GraphSnapshot) -> GraphAnswer:
+    def _surroundings(self, kb: KnowledgeBase) -> GraphAnswer:
         assert self.node is not None
         found = kb.storage.neighborhood(
             [self.node], depth=self.depth, max_nodes=self.max_nodes, direction=self.direction, kinds=self.kinds
         )
         if not found.nodes:
             raise MissingNodeError(f"no node {self.node!r:.120} in the graph; look for it by its name", (self.node,))
-        degrees = _degrees(snapshot)
-        labels = _labels(snapshot, "leiden", 1.0) if self.communities else None
-        nodes: list[GraphNode] = []
-        for node in found.nodes:
-            row = snapshot.index_of(node.id)
-            nodes.append(
-                GraphNode(
-                    id=node.id, kind=node.kind, name=node.name, entry=node.entry, depth=found.depths[node.id],
-                    degree=0 if row is None else int(degrees[row]),
-                    community=None if labels is None or row is None else int(labels[row]),
-                )
-            )  # fmt: skip
+        degrees, labels = self._facts(kb, list(found.depths))
+        nodes = [
+            GraphNode(
+                id=node.id, kind=node.kind, name=node.name, entry=node.entry, depth=found.depths[node.id],
+                degree=degrees[node.id], community=labels.get(node.id),
+            )
+            for node in found.nodes
+        ]  # fmt: skip
         edges = [_edge(edge.source, edge.target, edge.kind, edge.weight) for edge in found.edges]
         return GraphAnswer(nodes=nodes, edges=edges, truncated=found.truncated)
+
+    def _facts(self, kb: KnowledgeBase, ids: list[str]) -> tuple[dict[str, int], dict[str, int]]:
+        """Degrees and communities by node id; counted edge by edge where the graph is never read as a whole."""
+        if kb.config.retrieval.max_visited is not None:
+            incident = kb.storage.incident_edges(ids, limit_per_node=_MOST_COUNTED)
+            return {node_id: len(incident.get(node_id, ())) for node_id in ids}, {}
+        snapshot = kb.snapshot()
+        rows = {node_id: row for node_id in ids if (row := snapshot.index_of(node_id)) is not None}
+        degrees = _degrees(snapshot)
+        labels = _labels(snapshot, "leiden", 1.0) if self.communities else None
+        return (
+            {node_id: int(degrees[rows[node_id]]) if node_id in rows else 0 for node_id in ids},
+            {} if labels is None else {node_id: int(labels[row]) for node_id, row in rows.items()},
+        )
 
     def _overview(self, snapshot: GraphSnapshot) -> GraphAnswer:
         degrees = _degrees(snapshot)
@@ -99,11 +110,20 @@ class Around:
         return GraphAnswer(nodes=nodes, edges=edges, truncated=len(rows) < snapshot.n_nodes)
 
 
+def whole_graph(kb: KnowledgeBase) -> GraphSnapshot:
+    """The whole graph, kept while nothing changes. `UnsupportedError` where ``retrieval.max_visited`` forbids it."""
+    if kb.config.retrieval.max_visited is not None:
+        raise UnsupportedError(
+            f"the graph of {kb.config.name!r} is never read as a whole (retrieval.max_visited); ask about one node"
+        )
+    return kb.snapshot()
+
+
 def find_nodes(
     kb: KnowledgeBase, text: str, *, kind: str | None, bounds: Bounds, cursor: str | None = None
 ) -> FoundNodes:
     """Nodes whose name holds ``text``, whatever the case: whole names first, then beginnings, then the rest, by id."""
-    snapshot = kb.snapshot()
+    snapshot = whole_graph(kb)
     names = snapshot.derived("serve:folded_names", lambda graph: [name.casefold() for name in graph.names])
     wanted = text.casefold()
     rows = [
@@ -118,7 +138,7 @@ def find_nodes(
 
 def walk_from(kb: KnowledgeBase, node: str, *, top_k: int, damping: float) -> Ranking:
     """Where a walk from ``node`` is, the likeliest nodes first (Personalized PageRank)."""
-    snapshot = kb.snapshot()
+    snapshot = whole_graph(kb)
     ranks = personalized_pagerank(snapshot, {node}, damping=damping, engine="chebyshev")
     best = [(snapshot.index_of(node_id), score) for node_id, score in ranks.top(top_k) if score > 0]
     scores = [
@@ -133,7 +153,7 @@ def communities(
     kb: KnowledgeBase, *, algorithm: Algorithm, resolution: float, bounds: Bounds, cursor: str | None = None
 ) -> Communities:
     """The communities of the graph, the largest first, each with its best connected members."""
-    snapshot = kb.snapshot()
+    snapshot = whole_graph(kb)
     labels = _labels(snapshot, algorithm, resolution)
     quality = modularity(snapshot, dict(zip(snapshot.ids, labels.tolist(), strict=True)), resolution)
     sizes = np.bincount(labels) if len(labels) else np.zeros(0, dtype=np.int64)

@@ -33,7 +33,7 @@ class Search:
             graph_mode=self.graph_mode, explain=self.explain,
         )  # fmt: skip
         names = _path_names(kb, found)
-        nodes = _nodes_of(kb) if self.explain else {}
+        nodes = _nodes_of(kb, found) if self.explain else {}
         hits = [told_hit(rank, hit, names, nodes.get(hit.entry, []), text) for rank, hit in enumerate(found, 1)]
         page = page_of(
             hits, cursor, bounds or Bounds(len(hits) or 1), question=("search", kb.config.name, *self._values()),
@@ -105,11 +105,12 @@ def _path_names(kb: KnowledgeBase, hits: list[Hit]) -> dict[str, str]:
     return {node.id: node.name for node in kb.storage.get_nodes(sorted(ids)).values()} if ids else {}
 
 
-def _nodes_of(kb: KnowledgeBase) -> dict[str, list[str]]:
+def _nodes_of(kb: KnowledgeBase, hits: list[Hit]) -> dict[str, list[str]]:
+    """Ids of the nodes that stand for each hit's entry."""
     if not kb.config.strategy.graph:
         return {}
-    snapshot = kb.snapshot()
-    return snapshot.derived(
-        "serve:nodes_of_entries",
-        lambda graph: {entry: [graph.ids[row] for row in rows] for entry, rows in graph.entry_rows().items()},
-    )
+    if kb.config.retrieval.max_visited is not None:
+        return {hit.entry: [node.id for node in kb.storage.iter_nodes(entry=hit.entry)] for hit in hits}
+    graph = kb.snapshot()
+    rows = graph.entry_rows()
+    return {hit.entry: [graph.ids[row] for row in rows.get(hit.entry, ())] for hit in hits}
