@@ -46,7 +46,7 @@ class Columns:
 def load_networkx(columns: Columns, _: Path) -> tuple[Any, dict[str, Callable[[str], Any]]]:
     import networkx as nx
 
-    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+    graph: Any = nx.MultiDiGraph()  # its stubs do not know edges with a key
     ids = columns.ids
     kinds = ("file", "symbol")
     rows = zip(ids, columns.node_kind.tolist(), strict=True)
