@@ -110,10 +110,16 @@ AGE_LAYOUT = Layout(
     drop="SELECT drop_graph({space_text}, true)",
     indexes=(
         'CREATE UNIQUE INDEX "Node_key" ON {nodes} (({node_key_column}))',
+        # A hash index takes texts of any length.
+        'CREATE INDEX "Node_name" ON {nodes} USING hash ({node_name_column})',
+        'CREATE INDEX "Node_entry" ON {nodes} USING hash ({node_entry_column})',
         'CREATE UNIQUE INDEX "Edge_key" ON {edges} (start_id, end_id, ({edge_kind_column}))',
         'CREATE INDEX IF NOT EXISTS "Edge_end_id_idx" ON {edges} (end_id)',
     ),
-    drop_indexes=('DROP INDEX {schema}."Node_key", {schema}."Edge_key", {schema}."Edge_end_id_idx"',),
+    drop_indexes=(
+        'DROP INDEX IF EXISTS {schema}."Node_key", {schema}."Node_name", {schema}."Node_entry"',
+        'DROP INDEX IF EXISTS {schema}."Edge_key", {schema}."Edge_end_id_idx"',
+    ),
     # A graphid is the label's number << 48 plus a counter.
     load_bases="SELECT _label_id({space_text}, 'Node')::bigint << 48, _label_id({space_text}, 'Edge')::bigint << 48",
     copy_nodes="COPY {nodes} (id, properties) FROM STDIN",

@@ -127,7 +127,8 @@ class Layout:
         parts["of_kinds"] = sql.SQL(
             "(%(kinds)b::text[] IS NULL OR {edge_kind_key} = ANY (%(kinds)b::text[]::{key}[]))"
         ).format(**parts)
-        parts["node_key_column"] = sql.SQL(self.node_key.replace("{a}.", ""))
+        for name in ("node_key", "node_name", "node_entry"):
+            parts[f"{name}_column"] = sql.SQL(getattr(self, name).replace("{a}.", ""))
         parts["edge_kind_column"] = sql.SQL(self.edge_kind_key.replace("{a}.", ""))
         return parts | _columns("node", self.node_columns, "n") | _columns("edge", self.edge_columns, "e")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import psycopg
 from psycopg import errors as pg
@@ -20,16 +20,14 @@ from graphport_postgres.connections import Lease, Link, shared_connections
 from graphport_postgres.failures import typed
 from graphport_postgres.layout import Layout
 from graphport_postgres.options import PostgresOptions
-from graphport_postgres.statements import Statement, Statements
+from graphport_postgres.statements import Statements
+from graphport_postgres.wire import Row, Rows, Statement, fetched, run
 
-ROWS_A_FETCH = 2_000
 TRIES = 6
 FIRST_PAUSE = 0.02
 """Seconds; doubled after each try, and varied by half so that two losers do not meet again."""
 
 T = TypeVar("T")
-Row = Sequence[Any]
-Rows = list[Row]
 
 _CONFLICTS = (pg.DeadlockDetected, pg.SerializationFailure)
 _GONE = (pg.UndefinedTable, pg.InvalidSchemaName)
@@ -52,19 +50,6 @@ class _Transaction:
     @property
     def connection(self) -> Link:
         return self.lease.connection
-
-
-def run(connection: Link, *statements: Statement) -> list[Rows]:
-    """The rows of each statement, in one round trip."""
-    if len(statements) == 1:
-        return [_rows(connection.execute(statements[0].sql, statements[0].params))]
-    with connection.pipeline():
-        cursors = [connection.execute(statement.sql, statement.params) for statement in statements]
-    return [_rows(cursor) for cursor in cursors]
-
-
-def _rows(cursor: psycopg.Cursor[Any]) -> Rows:
-    return cursor.fetchall() if cursor.description else []
 
 
 class Session:
@@ -117,9 +102,11 @@ class Session:
         self._connections.require_same_process()
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
-            self._give_up()
+        if self._closed:
+            return
+        self.refuse_transaction("close")
+        self._closed = True
+        self._give_up()
 
     def call(self, work: Callable[[Link], T]) -> T:
         """What ``work`` returns, on the thread's connection if it is in a transaction."""
@@ -231,37 +218,37 @@ class Session:
     # -- several statements, one view ----------------------------------------------------------------
 
     @contextmanager
-    def still(self) -> Generator[Link]:
-        """A connection that sees one state of the graph throughout the block.
+    def still(self, *first: Statement) -> Generator[tuple[Link, list[Rows]]]:
+        """A connection that sees one state of the graph throughout the block, and the rows of the first statements.
 
         Raises `GraphAbsentError`. Driver errors are typed here, also those from the block.
         """
         own = self._own()
         with typed(self._what):
             if own is not None:
-                yield own.connection
+                yield own.connection, run(own.connection, *first) if first else []
                 return
-            lease = self._unless_absent(self._stilled)
+            lease, rows = self._unless_absent(lambda: self._stilled(*first))
             try:
-                yield lease.connection
+                yield lease.connection, rows
             finally:
                 self._connections.give_back(lease)
 
-    def _stilled(self) -> Lease:
+    def _stilled(self, *first: Statement) -> tuple[Lease, list[Rows]]:
         lease = self._connections.take()
         try:
-            run(lease.connection, _BEGIN_STILL, Statement(self._statements.hold, {}))
+            rows = run(lease.connection, _BEGIN_STILL, Statement(self._statements.hold, {}), *first)[2:]
         except BaseException:
             self._connections.give_back(lease)
             raise
-        return lease
+        return lease, rows
 
     @contextmanager
     def undone(self) -> Generator[Link]:
         """As `still`, but writing is refused, and what the block did to the database is undone at its end."""
         own = self._own()
         if own is None:
-            with self.still() as connection:
+            with self.still() as (connection, _):
                 yield connection
             return
         with typed(self._what):
@@ -286,15 +273,15 @@ class Session:
 
     def _streamed_alone(self, statement: Statement, decode: Callable[[Row], T]) -> Generator[T]:
         try:
-            with self.still() as connection:
-                yield from map(decode, self._fetched(connection, "gp", statement))
+            with self.still() as (connection, _):
+                yield from map(decode, fetched(connection, "gp", statement))
         except GraphAbsentError:
             return
 
     def _streamed_in(self, own: _Transaction, statement: Statement, decode: Callable[[Row], T]) -> Generator[T]:
         name = f"gp_{next(own.cursors)}"
         try:
-            rows = self._fetched(own.connection, name, statement)
+            rows = fetched(own.connection, name, statement)
             while True:
                 if self._own() is not own:
                     raise TransactionError("the transaction in which this iteration began has ended; iterate inside it")
@@ -304,18 +291,10 @@ class Session:
                     return
                 yield decode(row)
         finally:
-            if self._transactions.get(threading.get_ident()) is own:
+            # Not while psycopg is at work on the connection: the garbage collector may bring us here from within.
+            if self._transactions.get(threading.get_ident()) is own and not own.connection.lock.locked():
                 with suppress(psycopg.Error):  # the transaction failed already, and its cursors are gone
                     own.connection.execute(f"CLOSE {name}".encode())
-
-    @staticmethod
-    def _fetched(connection: Link, name: str, statement: Statement) -> Iterator[Row]:
-        declare = Statement(f"DECLARE {name} NO SCROLL CURSOR FOR ".encode() + statement.sql, statement.params)
-        fetch = Statement(f"FETCH FORWARD {ROWS_A_FETCH} FROM {name}".encode(), {})
-        rows = run(connection, declare, fetch)[1]
-        while rows:
-            yield from rows
-            rows = run(connection, fetch)[0] if len(rows) == ROWS_A_FETCH else []
 
 
 def _in(statement: Statement, *, alone: bool) -> Statement:

@@ -7,20 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, LiteralString, NamedTuple
+from typing import LiteralString
 
 from psycopg import sql
 
 from graphport.model import Direction
 from graphport_postgres.layout import Layout
-
-
-class Statement(NamedTuple):
-    """SQL and its parameters."""
-
-    sql: bytes
-    params: Mapping[str, Any]
-
 
 # The writer of a graph holds its row in graphport.graphs from before the first change to the commit. So writers
 # take turns, what a transaction has read is still true when it commits, no edge can be inserted while its node
@@ -140,8 +132,7 @@ JOIN {nodes} AS n ON n.{pk} = ahead.pk
 ORDER BY {n_id} LIMIT %(room)s"""
 
 _INSIDE = """
-SELECT {s_id}, {t_id}, {edge_row}
-FROM {edges} AS e JOIN {nodes} AS s ON s.{pk} = e.{start} JOIN {nodes} AS t ON t.{pk} = e.{end}
+SELECT e.{start}::text, e.{end}::text, {edge_row} FROM {edges} AS e
 WHERE e.{start} = ANY (%(seen)b::text[]::{pk_type}[]) AND e.{end} = ANY (%(seen)b::text[]::{pk_type}[])
 AND {of_kinds}"""
 

@@ -29,9 +29,10 @@ from graphport_postgres.columns import Columns
 from graphport_postgres.layout import Layout
 from graphport_postgres.load import bulk_load, require_loadable
 from graphport_postgres.options import PostgresOptions
-from graphport_postgres.session import GraphAbsentError, Rows, Session, run
-from graphport_postgres.statements import Statement, Statements
-from graphport_postgres.walk import walk
+from graphport_postgres.session import GraphAbsentError, Session
+from graphport_postgres.statements import Statements
+from graphport_postgres.walk import Walk
+from graphport_postgres.wire import Rows, Statement
 
 ROWS_A_STATEMENT = 20_000
 """Rows of a batch that travel in one statement; a larger batch is several of them in one transaction."""
@@ -140,27 +141,19 @@ class PostgresStorage:
         check_limit(depth, "depth")
         check_limit(max_nodes, "max_nodes", least=1)
         way, wanted_kinds = check_direction(direction), self._kind_keys(check_kinds(kinds))
-        keys = self._keys(check_ids(seeds))
+        first = Statement(self._sql.seeds, {"ids": self._keys(check_ids(seeds)), "room": max_nodes + 1})
         try:
-            with self._session.still() as connection:
-                return walk(
-                    connection,
-                    self.layout,
-                    self._sql,
-                    keys,
-                    depth=depth,
-                    max_nodes=max_nodes,
-                    way=way,
-                    kinds=wanted_kinds,
-                )
+            with self._session.still(first) as (connection, rows):
+                walk = Walk(connection, self.layout, self._sql, max_nodes)
+                return walk.onward(rows[0], depth=depth, way=way, kinds=wanted_kinds)
         except GraphAbsentError:
             return Subgraph((), (), {})
 
     def snapshot(self, *, kinds: Iterable[str] | None = None) -> GraphSnapshot:
         wanted = self._kind_keys(check_kinds(kinds))
         try:
-            with self._session.still() as connection:
-                revision = None if self._session.sees_own_changes() else self._revision_seen_by(connection)
+            with self._session.still(Statement(self._sql.revision, {})) as (connection, rows):
+                revision = None if self._session.sees_own_changes() else _revision(rows[0])
                 return self._columns.read(connection, wanted, revision)
         except GraphAbsentError:
             return GraphSnapshot.from_arrays([], [], [], revision=self.revision())
@@ -310,9 +303,6 @@ class PostgresStorage:
     def _edge_keys(self, keys: Sequence[EdgeKey]) -> dict[str, list[str]]:
         columns = {"sources": 0, "targets": 1, "kinds": 2}
         return {name: self._keys(key[place] for key in keys) for name, place in columns.items()}
-
-    def _revision_seen_by(self, connection: Any) -> int:
-        return _revision(run(connection, Statement(self._sql.revision, {}))[0])
 
     def _require_writable(self) -> None:
         self._session.require_usable()

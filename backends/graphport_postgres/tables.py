@@ -137,10 +137,16 @@ TABLE_LAYOUT = Layout(
     drop="DROP SCHEMA {schema} CASCADE",
     indexes=(
         "CREATE UNIQUE INDEX node_id ON {nodes} (id)",
+        # A hash index takes texts of any length.
+        "CREATE INDEX node_name ON {nodes} USING hash (name)",
+        "CREATE INDEX node_entry ON {nodes} USING hash (entry)",
         "CREATE UNIQUE INDEX edge_key ON {edges} (source, target, kind)",
         "CREATE INDEX edge_target ON {edges} (target)",
     ),
-    drop_indexes=("DROP INDEX {schema}.node_id, {schema}.edge_key, {schema}.edge_target",),
+    drop_indexes=(
+        "DROP INDEX IF EXISTS {schema}.node_id, {schema}.node_name, {schema}.node_entry",
+        "DROP INDEX IF EXISTS {schema}.edge_key, {schema}.edge_target",
+    ),
     load_bases="SELECT 0::bigint, 0::bigint",
     copy_nodes="COPY {nodes} (pk, id, long_id, kind, name, entry, props) FROM STDIN",
     copy_edges="COPY {edges} (source, target, kind, long_kind, weight, props) FROM STDIN",

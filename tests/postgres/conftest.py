@@ -47,6 +47,12 @@ class Engine:
         """A superuser's connection, closed at the end of the test."""
         return self.stack.enter_context(psycopg.connect(self.dsn, autocommit=True))
 
+    def somebody_waits(self) -> bool:
+        """Whether a session of this database waits for a lock."""
+        with psycopg.connect(self.dsn, autocommit=True) as admin:
+            query = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            return admin.execute(query).fetchone() is not None
+
 
 def _session_folder(config: pytest.Config, name: str) -> Path:
     """Below the temporary folder and not pytest's, which the server's system user may not enter."""

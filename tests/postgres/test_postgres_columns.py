@@ -13,7 +13,7 @@ from conftest import Engine
 
 from graphport import Edge, GraphSnapshot, Node
 from graphport.errors import StorageFullError, TransactionError
-from graphport_postgres import columns, session
+from graphport_postgres import columns, wire
 from graphport_postgres.columns import rows_of
 from graphport_postgres.storage import PostgresStorage
 
@@ -59,7 +59,7 @@ def test_an_iteration_left_unfinished_gives_its_connection_back(engine: Engine) 
 
 def test_an_iteration_is_of_one_moment_whatever_is_written_meanwhile(engine: Engine) -> None:
     storage = engine.open()
-    graph = _graph(session.ROWS_A_FETCH + 500, 3 * session.ROWS_A_FETCH)
+    graph = _graph(wire.ROWS_A_FETCH + 500, 3 * wire.ROWS_A_FETCH)
     storage.bulk_load(graph)
     nodes, edges = storage.iter_nodes(), storage.iter_edges()
     first = next(nodes), next(edges)

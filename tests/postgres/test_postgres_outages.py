@@ -114,7 +114,8 @@ def test_a_call_that_is_cut_while_it_waits_fails(tables: Engine) -> None:
     def write() -> None:
         with holder.transaction():
             waiting.append(pool.submit(storage.upsert_nodes, [Node("late", "k", "n")]))
-            time.sleep(0.3)
+            while not tables.somebody_waits():
+                time.sleep(0.02)
             _cut(tables)
 
     with ThreadPoolExecutor(1) as pool:

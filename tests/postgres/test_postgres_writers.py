@@ -98,7 +98,7 @@ def _deadlock(engine: Engine, ours: Any) -> tuple[Any, float]:
     with ThreadPoolExecutor(1) as pool:
         began = time.monotonic()
         result = pool.submit(ours, storage)
-        while not _waits(engine):
+        while not engine.somebody_waits():
             time.sleep(0.02)
         admin.execute(lock.encode(), (storage.layout.encode_key("a"),))  # now each waits for the other
         admin.execute("COMMIT")
@@ -106,17 +106,6 @@ def _deadlock(engine: Engine, ours: Any) -> tuple[Any, float]:
             return result.result(60), time.monotonic() - began
         except StorageBusyError as error:
             return error, time.monotonic() - began
-
-
-def _waits(engine: Engine) -> bool:
-    row = (
-        engine.admin()
-        .execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        .fetchone()
-    )
-    return row is not None and row[0] > 0
 
 
 CHANGE = [Node("a", "changed", "a"), Node("b", "changed", "b")]

@@ -1,0 +1,40 @@
+"""Statements on a connection, several in one round trip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from graphport_postgres.connections import Link
+
+ROWS_A_FETCH = 2_000
+
+Row = Sequence[Any]
+Rows = list[Row]
+
+
+class Statement(NamedTuple):
+    """SQL and its parameters."""
+
+    sql: bytes
+    params: Mapping[str, Any]
+
+
+def run(connection: Link, *statements: Statement) -> list[Rows]:
+    """The rows of each statement, in one round trip."""
+    if len(statements) == 1:
+        cursors = [connection.execute(statements[0].sql, statements[0].params)]
+    else:
+        with connection.pipeline():
+            cursors = [connection.execute(statement.sql, statement.params) for statement in statements]
+    return [list[Row](cursor.fetchall()) if cursor.description else [] for cursor in cursors]
+
+
+def fetched(connection: Link, cursor: str, statement: Statement) -> Iterator[Row]:
+    """Rows of a server-side cursor of that name: as they were at the first, some thousand at a time."""
+    declare = Statement(f"DECLARE {cursor} NO SCROLL CURSOR FOR ".encode() + statement.sql, statement.params)
+    fetch = Statement(f"FETCH FORWARD {ROWS_A_FETCH} FROM {cursor}".encode(), {})
+    rows = run(connection, declare, fetch)[1]
+    while rows:
+        yield from rows
+        rows = run(connection, fetch)[0] if len(rows) == ROWS_A_FETCH else []
