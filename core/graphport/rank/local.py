@@ -15,8 +15,8 @@ from graphport.rank.arrays import Index, Vector
 from graphport.rank.kernels import gather_rows, scatter_add
 from graphport.rank.matrix import out_matrix
 from graphport.rank.pagerank import check_damping
+from graphport.rank.scratch import Scratch
 from graphport.rank.seeds import Seeds, reset_of
-from graphport.rank.walk import Scratch
 from graphport.snapshot import GraphSnapshot
 
 _FINER = 4.0

@@ -12,45 +12,13 @@ from scipy.sparse import csr_array
 
 from graphport.rank.arrays import Index, Vector
 from graphport.rank.matrix import edge_weights, out_matrix, symmetric_matrix
+from graphport.rank.scratch import Scratch
 from graphport.snapshot import GraphSnapshot
 
 MAX_SPAN = 1e150
 """Largest ratio of two weights for which masses divided by degrees keep their full precision."""
 
 _BLOCK = 1 << 20
-
-
-class Scratch:
-    """What a local query works on: all zero between queries.
-
-    ``rho`` is the mass still to be moved and ``q`` the score found so far, both (n,) and divided by
-    degree. ``written`` lists rows of ``rho`` and ``q`` that may differ from zero, with repetitions.
-    """
-
-    __slots__ = ("q", "rho", "stamp", "written")
-
-    def __init__(self, n: int) -> None:
-        self.rho = np.zeros(n)
-        self.q = np.zeros(n)
-        self.stamp = np.zeros(n, dtype=np.int32)
-        self.written: list[Index] = []
-
-    def distinct(self, rows: Index) -> Index:
-        """``rows`` without repetitions; np.unique sorts, at some 15 times the price."""
-        place = np.arange(len(rows), dtype=np.int32)
-        self.stamp[rows] = place
-        kept: Index = rows[self.stamp[rows] == place]
-        return kept
-
-    def clean(self) -> None:
-        if sum(map(len, self.written)) > len(self.rho) // 8:
-            self.rho.fill(0)
-            self.q.fill(0)
-        else:
-            for rows in self.written:
-                self.rho[rows] = 0
-                self.q[rows] = 0
-        self.written.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +39,7 @@ class Walk:
     arcs: Index
     reversible: bool
     loops: bool
-    _spare: list[Scratch] = field(default_factory=list["Scratch"], repr=False)
+    _spare: list[Scratch] = field(default_factory=list[Scratch], repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property

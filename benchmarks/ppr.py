@@ -1,0 +1,178 @@
+"""Personalized PageRank: graphport against its peers, by size, with memory. Prints Markdown.
+
+    python benchmarks/ppr.py                        # 10k, 100k and 1M nodes (5M edges), some minutes
+    python benchmarks/ppr.py --nodes 5000000        # 25M edges: graphport alone
+    python benchmarks/ppr.py --save                 # keeps the tables in benchmarks/results/
+
+Times are CPU time of this process with one thread, each engine right after the other on the same seeds;
+compare within a table only. 20 seed sets: ten of one to five entities, drawn as often as they are
+mentioned, and ten of one of the ten largest hubs with two such entities.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import platform
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from ppr_graphs import knowledge_graph
+from ppr_memory import HEAD as HEAD_MEMORY
+from ppr_memory import memory_row
+from ppr_ours import Rank, by_scores, engine, ours, seed_sets
+from ppr_peers import PEERS, installed
+
+from graphport import GraphSnapshot
+from graphport.rank.pagerank import Engine
+from graphport.rank.walk import walk_of
+
+SLOW_PEER_SETS = 4
+ENGINES: tuple[Engine, ...] = ("chebyshev", "push")
+IGRAPH_MAX = PEERS["igraph"].max_nodes
+
+
+class Timing(NamedTuple):
+    milliseconds: list[float]
+    orders: list[list[str]]
+
+    def at(self, quantile: float) -> float:
+        return float(np.quantile(self.milliseconds, quantile))
+
+    def part(self, of: slice) -> Timing:
+        return Timing(self.milliseconds[of], self.orders[of])
+
+
+def timed(rank: Rank, sets: list[list[int]]) -> Timing:
+    rank(sets[0])  # builds what is kept with the graph
+    milliseconds, orders = [], []
+    for rows in sets:
+        start = time.process_time()
+        orders.append(rank(rows))
+        milliseconds.append((time.process_time() - start) * 1e3)
+    return Timing(milliseconds, orders)
+
+
+def line(name: str, ranked: str, found: Timing, reference: Timing | None) -> str:
+    cells = [name, ranked, str(len(found.milliseconds)), *(f"{found.at(q):.1f}" for q in (0.5, 0.9, 1.0))]
+    if reference is None:
+        return "| " + " | ".join([*cells, "", "", "", ""]) + " |"
+    n = len(found.milliseconds)
+    least = min(a / b for a, b in zip(reference.milliseconds, found.milliseconds, strict=False))
+    same = sum(a == b for a, b in zip(reference.orders, found.orders, strict=False))
+    faster = [f"{reference.at(q) / found.at(q):.1f}" for q in (0.5, 0.9)]
+    return "| " + " | ".join([*cells, *faster, f"{least:.1f}", f"{same}/{n}"]) + " |"
+
+
+HEAD = """| engine | ranked | seed sets | median ms | p90 | worst | times igraph: median | p90 | least | same order |
+|---|---|---|---|---|---|---|---|---|---|"""
+
+
+def compare(n_nodes: int, damping: float) -> tuple[list[str], dict[str, Timing]]:
+    graph = knowledge_graph(n_nodes)
+    ordinary, hubs = seed_sets(graph)
+    sets, mask = ordinary + hubs, graph.entry_mask()
+    out = [f"\n## {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, damping {damping}\n", HEAD]
+    reference: dict[str, Timing] = {}
+    if n_nodes <= IGRAPH_MAX:
+        query = PEERS["igraph"].build(graph, damping)
+        for ranked, among in (("entries", mask), ("all", None)):
+            reference[ranked] = timed(by_scores(graph, query, among), sets)
+            out.append(line("igraph", ranked, reference[ranked], reference[ranked]))
+        del query
+    found: dict[str, Timing] = {}
+    for ranked, among in (("entries", mask), ("all", None)):
+        found[ranked] = timed(ours(graph, damping, among), sets)
+        out.append(line("**graphport top k**", ranked, found[ranked], reference.get(ranked)))
+        for name, part in (("ordinary seeds", slice(0, 10)), ("with a hub", slice(10, 20))):
+            half, base = (
+                Timing(t.milliseconds[part], t.orders[part]) if t else None
+                for t in (found[ranked], reference.get(ranked))
+            )
+            out.append(line(f"of these {name}", ranked, half, base))
+        alone = timed(ours(graph, damping, among), [rows[:1] for rows in hubs])
+        out.append(line("graphport, a hub alone", ranked, alone, None))
+    few = slice(None, None, len(sets) // SLOW_PEER_SETS)
+    base = reference["all"].part(few) if reference else None
+    for name in ENGINES:
+        result = timed(by_scores(graph, engine(graph, name, damping), None), sets[few])
+        out.append(line(f"graphport {name}", "all", result, base))
+    for name, peer in PEERS.items():
+        if name == "igraph" or not installed(peer) or n_nodes > peer.max_nodes:
+            continue
+        result = timed(by_scores(graph, peer.build(graph, damping), None), sets[few])
+        out.append(line(name, "all", result, base))
+    out.append(f"\n{bandwidth(graph)}")
+    return out, found
+
+
+def bandwidth(graph: GraphSnapshot) -> str:
+    """How far one pass over the matrix is from reading it at memory speed."""
+    step = walk_of(graph).step
+    vector = np.random.default_rng(0).random(graph.n_nodes)
+    block = np.ones(1 << 24)
+    product = min(_seconds(lambda: step @ vector) for _ in range(5))
+    read = min(_seconds(block.sum) for _ in range(5)) / block.nbytes
+    limit = read * (step.data.nbytes + step.indices.nbytes + step.indptr.nbytes)
+    speed = f"{limit / product:.0%} of memory speed ({1 / read / 1e9:.0f} GB/s)"
+    return f"One product with the matrix: {product * 1e3:.1f} ms, {speed}."
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def machine() -> str:
+    model = next(
+        (row.split(":")[1].strip() for row in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in row), ""
+    )
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "igraph", "networkx"))
+    load = os.getloadavg()[0]
+    return f"{model}, {os.cpu_count()} cores, load {load:.1f}, Python {platform.python_version()}, {packages}."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--damping", type=float, nargs="+", default=[0.5])
+    parser.add_argument("--no-memory", action="store_true")
+    parser.add_argument("--save", action="store_true")
+    options = parser.parse_args()
+    out = [f"# Personalized PageRank, {datetime.now(UTC):%Y-%m-%d}\n", machine()]
+    growth = [
+        "\n## Growth: graphport top k, milliseconds\n",
+        "| nodes | damping | entries: median | p90 | all: median | p90 |",
+        "|---|---|---|---|---|---|",
+    ]
+    for damping in options.damping:
+        for n_nodes in options.nodes:
+            table, found = compare(n_nodes, damping)
+            print("\n".join(table), flush=True)
+            out += table
+            cells = [f"{found[ranked].at(q):.1f}" for ranked in ("entries", "all") for q in (0.5, 0.9)]
+            growth.append(f"| {n_nodes:,} | {damping} | " + " | ".join(cells) + " |")
+    out += growth
+    if not options.no_memory:
+        largest = max(options.nodes)
+        out.append(HEAD_MEMORY)
+        out += [
+            memory_row(name, largest) for name in ("graphport", "igraph") if name not in PEERS or largest <= IGRAPH_MAX
+        ]
+    print("\n".join(out[-len(growth) - 3 :]))
+    if options.save:
+        target = Path(__file__).parent / "results" / f"ppr-{datetime.now(UTC):%Y%m%d-%H%M}.md"
+        target.write_text("\n".join(out) + "\n")
+
+
+if __name__ == "__main__":
+    main()
