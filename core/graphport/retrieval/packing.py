@@ -149,7 +149,8 @@ class _Value:
         self._relevance = _scaled(scores, float(scores.sum()), weights.relevance / total)
 
     def empty(self) -> _State:
-        return _State(np.zeros(self._has.shape[1], dtype=bool), np.zeros(len(self._has)))
+        terms = int(self._has.shape[1])
+        return _State(np.zeros(terms, dtype=np.bool_), np.zeros(len(self._has)))
 
     def extended(self, state: _State, place: int) -> _State:
         covered = state.covered.copy()

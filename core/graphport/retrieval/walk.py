@@ -67,8 +67,8 @@ def walk(
     entries = entry_list(graph)
     blended = shares**weight * _bases(entries, places, fused) ** (1 - weight)
     order: list[int] = np.argsort(-blended, kind="stable")[:limit].tolist()
-    ranked = [(entries[places[row]], float(blended[row])) for row in order]
-    reached = {entries[places[row]]: float(shares[row]) for row in order}
+    ranked = [(entries[int(places[row])], float(blended[row])) for row in order]
+    reached = {entries[int(places[row])]: float(shares[row]) for row in order}
     # What the walk did not come near keeps its fused order, behind everything that it did.
     ranked += [(entry, 0.0) for entry, _ in fused if _row_of(entries, places, entry) is None]
     return GraphRanking(ranked[:limit], reached, tuple(starts), arcs)
