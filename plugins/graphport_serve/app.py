@@ -23,7 +23,7 @@ from graphport import __version__
 from graphport.config import Config
 from graphport.errors import GraphportError
 from graphport_serve import problems
-from graphport_serve.access import check_exposure, tokens_of
+from graphport_serve.access import Tokens, check_exposure, tokens_of
 from graphport_serve.caller import Who
 from graphport_serve.errors import ForbiddenError
 from graphport_serve.guards import AuthGuard, BodyGuard, HeadersGuard, HostGuard
@@ -60,7 +60,7 @@ def make_app(config: Config) -> ASGIApp:
     return _guarded(api, config, tokens, metrics)
 
 
-def _guarded(api: FastAPI, config: Config, tokens: Any, metrics: Metrics) -> ASGIApp:
+def _guarded(api: FastAPI, config: Config, tokens: Tokens, metrics: Metrics) -> ASGIApp:
     """``api`` behind its guards, the last one named here being the first to see a request."""
     server = config.server
     app: ASGIApp = BodyGuard(api, server.max_body_bytes, server.request_seconds)

@@ -21,7 +21,7 @@ export class Drawing {
     this.worker.onmessage = ({ data }) => this.#place(data);
     this.sigma = new globalThis.Sigma(this.graph, container, {
       defaultEdgeType: "arrow", minEdgeThickness: 0.5, labelFont: "system-ui, sans-serif", labelSize: 13, labelDensity: 0.6,
-      labelGridCellSize: 110, labelRenderedSizeThreshold: 5, stagePadding: 40, zIndex: true, minCameraRatio: 0.02, maxCameraRatio: 3,
+      labelGridCellSize: 110, labelRenderedSizeThreshold: 5, stagePadding: Math.max(20, Math.min(70, container.clientWidth / 10)), zIndex: true, minCameraRatio: 0.02, maxCameraRatio: 3,
       defaultDrawNodeHover: drawHover, allowInvalidContainer: true,
       nodeReducer: (id, data) => this.#node(id, data, nodeLook(id)),
       edgeReducer: (key, data) => this.#edge(key, data, edgeLook(key)),
