@@ -67,7 +67,7 @@ class BookBuilder:
                     "part": chapter.part,
                     "entries": [entry.id for entry in own],
                     "concepts": [[name, [list(part) for part in parts.items()]] for name, parts in found.items()],
-                    "links": _links(document.path, chapter, anchors, node),
+                    "links": _links(document.path, chapter, anchors),
                     "emphasised": _possible_titles(chapter.emphasised),
                 }
             )
@@ -133,14 +133,13 @@ def _chapters_by_anchor(path: str, chapters: Sequence[Chapter]) -> dict[str, str
     return nodes
 
 
-def _links(path: str, chapter: Chapter, anchors: Mapping[str, str], own: str) -> list[list[str]]:
+def _links(path: str, chapter: Chapter, anchors: Mapping[str, str]) -> list[list[str]]:
     """What a chapter links to: ``["node", id]`` inside the book, ``["name", ...]`` for `Lookup` otherwise."""
     found: dict[tuple[str, str], None] = {}
     for link in chapter.links:
         node = anchors.get(link) or anchors.get(link.partition("#")[0])
         if node is not None:
-            if node != own:
-                found["node", node] = None
+            found["node", node] = None
         elif not path.lower().endswith(".epub"):
             for name in _file_names("" if is_page(path) else posixpath.dirname(path), link):
                 found["name", name] = None

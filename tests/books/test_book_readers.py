@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 from made_books import epub, page, pdf
@@ -296,6 +297,14 @@ def zipped(files: dict[str, str]) -> bytes:
 def test_a_broken_epub_says_what_is_wrong(data: bytes, message: str) -> None:
     with pytest.raises(UnreadableBookError, match=message):
         read_epub(data, "x")
+
+
+def test_a_package_cannot_pull_in_other_files(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hidden")
+    files = unzipped(epub(PAGES, title="Book &f;"))
+    files["OEBPS/content.opf"] = f'<!DOCTYPE x [<!ENTITY f SYSTEM "{secret.as_uri()}">]>' + files["OEBPS/content.opf"]
+    assert "hidden" not in read_epub(zipped(files), "x").title
 
 
 def test_an_epub_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,11 @@ def test_a_short_passage_is_filled_with_sentences_of_the_next_paragraph() -> Non
     assert made == [f"{'a' * 100}\n\n" + " ".join(sentences[:3]), sentences[3]]
 
 
+def test_a_short_passage_takes_from_a_paragraph_that_would_fit_alone() -> None:
+    sentences = [f"{letter * 440}." for letter in "bcd"]
+    assert cut("a" * 300, " ".join(sentences)) == [f"{'a' * 300}\n\n" + " ".join(sentences[:2]), sentences[2]]
+
+
 def test_a_long_paragraph_is_cut_between_sentences_and_quotes_stay_with_theirs() -> None:
     sentences = [f"He said \u201c{letter * 700}.\u201d" for letter in "abc"]
     assert cut(" ".join(sentences)) == [" ".join(sentences[:2]), sentences[2]]
