@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from graphport.errors import BackendNotFoundError, ConfigError, InvalidIdError, UnsupportedError
+from graphport.matching import fold
 from graphport.model import check_text
 from graphport.registry import backend_options, find_backend
 from graphport.server_config import ServerConfig
@@ -82,7 +83,7 @@ class EntityConfig(_Section):
     @field_validator("names")
     @classmethod
     def _names_are_texts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(_text(name) for name in value)
+        return tuple(_name(name) for name in value)
 
 
 class KnowledgeBaseConfig(_Section):
@@ -202,6 +203,15 @@ def _text(value: str) -> str:
         return check_text(value, "it")
     except InvalidIdError as error:
         raise ValueError(str(error)) from error
+
+
+def _name(value: str) -> str:
+    """A name that a text can mention: one of punctuation alone would never be found."""
+    try:
+        fold(value)
+    except InvalidIdError as error:
+        raise ValueError(str(error)) from error
+    return value
 
 
 class _Loader(yaml.SafeLoader):

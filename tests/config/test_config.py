@@ -61,6 +61,7 @@ BAD = [
     ("relation_weights: {tagged_with: -1}", "bad-knowledge-relation-weights", "vector_dbs[0].relation_weights"),
     ("entities: [{type: person, names: []}]", "bad-knowledge-entities", "vector_dbs[0].entities[0].names"),
     ("entities: [{type: person, names: ['']}]", "bad-knowledge-entities", "vector_dbs[0].entities[0].names"),
+    ("entities: [{type: person, names: ['...']}]", "bad-knowledge-entities", "vector_dbs[0].entities[0].names"),
     ("graph: {backend: kuzo}", "unknown-backend", "vector_dbs[0].graph.backend"),
     ("graph: {backend: memory, paht: x}", "bad-backend-option", "vector_dbs[0].graph.paht"),
 ]
