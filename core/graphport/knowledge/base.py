@@ -218,7 +218,8 @@ class KnowledgeBase:
         out, `pack_evidence` chooses. ``save`` keeps the report as an entry of kind ``report``, a node with
         ``cites`` edges to what it cites.
         """
-        found = self.search(query, **{"graph": self.config.strategy.graph, "top_k": 40, **options})
+        asked: dict[str, Any] = {"graph": self.config.strategy.graph, "top_k": 40, **options}
+        found = self.search(query, **asked)
         hits = [hit for hit in found if hit.kind != REPORT]
         packed = pack_evidence(hits, budget, query=query, similarity=self._similarity([hit.entry for hit in hits]))
         report = compose_report(query, packed.hits)

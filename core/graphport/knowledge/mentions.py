@@ -136,7 +136,8 @@ def mentions_of(db: sqlite3.Connection, entries: Sequence[str], vocabulary: Voca
     """What the texts of some entries mention, and what names the entries themselves go by.
 
     ``entry -mentions-> thing`` weighs the number of times; ``entry -titled-> thing`` is a name of its own.
-    In prose a proper name is a thing too, whether or not anything goes by it.
+    In prose a proper name is a thing too, whether or not anything goes by it. A book's chapter mentions the
+    entities that its passages do.
     """
     nodes: list[NodeFact] = []
     facts: list[Fact] = []
@@ -161,6 +162,15 @@ def mentions_of(db: sqlite3.Connection, entries: Sequence[str], vocabulary: Voca
             Fact(node, "mentions", thing, entry, weight=float(times))
             for thing, (times, _) in sorted(mentioned.items(), key=lambda item: item[0])
             if thing not in titled
+        ]
+        chapters = db.execute(
+            "SELECT DISTINCT id FROM node_facts WHERE entry = ? AND kind = 'chapter' ORDER BY id", (entry,)
+        ).fetchall()
+        facts += [
+            Fact(chapter, "mentions", thing, entry, weight=float(times))
+            for (chapter,) in chapters
+            for thing, (times, named) in sorted(mentioned.items(), key=lambda item: item[0])
+            if named.kind == "entity"
         ]
     return Links(nodes, facts)
 
