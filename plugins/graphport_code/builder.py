@@ -74,18 +74,25 @@ class CodeBuilder:
 
 def imported_names(unit: Unit) -> list[str]:
     """What the file's top level imports, as it is called where it comes from."""
-    names = [_spelled(expr, unit.family) for scope, expr, _ in unit.imports if scope == MODULE]
-    return list(dict.fromkeys(names))
+    between = _BETWEEN.get(unit.family, ".")
+    names = [_spelled(expr, between) for scope, expr, _ in unit.imports if scope == MODULE]
+    return [name for name in dict.fromkeys(names) if name]
 
 
-def _spelled(expr: Any, family: str) -> str:
-    if expr[0] == "m":
-        return f"{'.' * expr[2]}{expr[1]}"
+_BETWEEN = {"js": "#", "rust": "::"}
+
+
+def _spelled(expr: Any, between: str) -> str:
     if expr[0] == "a":
-        return f"{_spelled(expr[1], family)}.{expr[2]}"
+        above = _spelled(expr[1], between)
+        return f"{above}{between}{expr[2]}" if above else ""
+    if expr[0] == "f":
+        return str(expr[1])
+    if expr[0] not in ("m", "p"):
+        return ""
     module = f"{'.' * expr[2]}{expr[1]}"
-    between = "#" if family == "js" else "" if module.endswith(".") else "."
-    return f"{module}{between}{expr[3]}"
+    joint = "" if module.endswith(".") else between
+    return module if expr[0] == "m" else f"{module}{joint}{expr[3]}"
 
 
 def _data(
@@ -94,7 +101,6 @@ def _data(
     """What linking needs beside the definitions; see `graphport_code.link`."""
     return {
         "language": language.name,
-        "lines": max((symbol.end_line for symbol in symbols), default=0),
         "symbols": [{**symbol.to_json(), "entry": _entry_of(symbol, layout)} for symbol in symbols],
         "pieces": [
             [piece.entry, piece.owner, sorted(set(_TOKEN.findall(texts[piece.entry]))) if piece.lines else []]

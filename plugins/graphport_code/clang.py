@@ -92,5 +92,5 @@ class ClangReader(TreeReader):
         return UNKNOWN
 
 
-def read_clang(source: Source, tree: Tree) -> Unit:
-    return ClangReader(source, source.path).read_file(tree)
+def read_clang(source: Source, tree: Tree, deadline: float) -> Unit:
+    return ClangReader(source, source.path, deadline).read_file(tree)

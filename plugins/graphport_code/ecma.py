@@ -283,5 +283,5 @@ class EcmaReader(ExpressionReader):
     }
 
 
-def read_ecma(source: Source, tree: Tree) -> Unit:
-    return EcmaReader(source, source.path).read_file(tree)
+def read_ecma(source: Source, tree: Tree, deadline: float) -> Unit:
+    return EcmaReader(source, source.path, deadline).read_file(tree)

@@ -352,7 +352,7 @@ def package_names(path: str) -> list[str]:
     return list(dict.fromkeys([last, last.removeprefix("go-"), last.removesuffix("-go"), last.replace("-", "")]))
 
 
-def read_go(source: Source, tree: Tree) -> Unit:
+def read_go(source: Source, tree: Tree, deadline: float) -> Unit:
     package = next((child for child in tree.root_node.named_children if child.type == "package_clause"), None)
     text = source.data[package.named_children[0].start_byte : package.end_byte].decode() if package else ""
-    return GoReader(source, f"{posixpath.dirname(source.path)}:{text}").read_file(tree)
+    return GoReader(source, f"{posixpath.dirname(source.path)}:{text}", deadline).read_file(tree)

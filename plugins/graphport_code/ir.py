@@ -14,7 +14,7 @@ An expression is a JSON list, its operation first:
 ``["k", constant]``                 a string, integer, boolean or null
 ``["pre", text]``                   any string that begins so
 ``["u", [e, ...]]``                 one of several
-``["i", e]``                        an element of an iteration over e
+``["i", e]``                        an element of an iteration over e; ``["*", e]`` as an argument: each of them
 ``["elem", e]``                     anything in the container e
 ``["e", e]``                        what a ``with`` over e binds
 ``["f", key]``                      the function or class of that scope in this file

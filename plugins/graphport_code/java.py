@@ -60,7 +60,8 @@ class JavaReader(ExpressionReader):
             self.unit.base(self.key, make("f", symbol.key), base, kind, self.line(part))
 
     def _enum_constant(self, node: Node) -> Expr:
-        self.bind(self.text(self.field(node, "name")), make("T", make("f", self.key)))
+        if self.scope["k"] == "class":
+            self.bind(self.text(self.field(node, "name")), make("T", make("f", self.key)))
         self.expr(self.field(node, "arguments"))
         return UNKNOWN
 
@@ -69,7 +70,8 @@ class JavaReader(ExpressionReader):
         is_constructor = node.type != "method_declaration"
         symbol = self.symbol(node, text, "method", self.field(node, "body"))
         scope = self.open_function(symbol)
-        scope["cls"] = self.key
+        if self.scope["k"] == "class":  # a broken file may have methods anywhere
+            scope["cls"] = self.key
         words = {part.type for child in node.children if child.type == "modifiers" for part in child.children}
         flags = [word for word in ("static", "abstract") if word in words]
         if self.field(node, "body") is None and "abstract" not in flags:
@@ -112,9 +114,9 @@ class JavaReader(ExpressionReader):
     }
 
 
-def read_java(source: Source, tree: Tree) -> Unit:
+def read_java(source: Source, tree: Tree, deadline: float) -> Unit:
     declared = next((child for child in tree.root_node.named_children if child.type == "package_declaration"), None)
     if declared is None:
-        return JavaReader(source, f"{posixpath.dirname(source.path)}/").read_file(tree)
+        return JavaReader(source, f"{posixpath.dirname(source.path)}/", deadline).read_file(tree)
     written = declared.named_children[-1]
-    return JavaReader(source, source.data[written.start_byte : written.end_byte].decode()).read_file(tree)
+    return JavaReader(source, source.data[written.start_byte : written.end_byte].decode(), deadline).read_file(tree)

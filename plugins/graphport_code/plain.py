@@ -7,6 +7,7 @@ which are no definition and no keyword and stand in no comment or string.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Set
 from itertools import pairwise
 
@@ -41,9 +42,11 @@ def read_plain(source: Source, language: Language) -> Unit:
     for match, (line, following) in zip(found, pairwise([*starts, len(source.lines) + 1]), strict=True):
         _define(unit, source, match, line, max(line, following - 1))
     owners = sorted(unit.symbols.values(), key=lambda symbol: symbol.line)
+    lines = [symbol.line for symbol in owners]
     keywords = _KEYWORDS | (frozenset({"def", "class"}) if language.family == "python" else _KINDS.keys())
     for line, callee, is_method in _calls(text, keywords):
-        scope = next((symbol.key for symbol in reversed(owners) if symbol.line <= line), MODULE)
+        place = bisect_right(lines, line)
+        scope = owners[place - 1].key if place else MODULE
         unit.call(scope, "call", make("a", UNKNOWN, callee) if is_method else name(callee), line)
     return unit
 

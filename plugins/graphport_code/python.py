@@ -12,7 +12,7 @@ from graphport_code.python_definitions import ModuleReader
 from graphport_code.source import Source
 from graphport_code.unit import Unit
 
-MAX_REPAIRS = 100
+MAX_REPAIRS = 300
 """Places that are left out of a broken file before it is read by its surface only."""
 
 _EMPTY_BLOCK = re.compile(r"expected an indented block after .* on line (\d+)")
@@ -28,7 +28,7 @@ def read_python(source: Source, deadline: float) -> Unit | None:
     tree, broken = _parse_around_errors(source, deadline)
     if tree is None:
         return None
-    unit = ModuleReader(source).read_module(tree)
+    unit = ModuleReader(source, deadline).read_module(tree)
     if broken:
         more = f" and {len(broken) - 1} more" if broken[1:] else ""
         unit.warnings.append(f"syntax error in line {min(broken)}{more}: left out")

@@ -7,6 +7,7 @@ its bindings with it.
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Iterable
 
 from graphport_code.ir import UNKNOWN, Expr, make, union
@@ -19,6 +20,8 @@ class FlowReader(AssignmentReader):
 
     def _block(self, body: Iterable[ast.stmt]) -> bool:
         """Read statements; whether the end of the block is never reached."""
+        if time.monotonic() > self.deadline:
+            raise TimeoutError
         ends = False
         for statement in body:
             reader = getattr(self, f"_on_{type(statement).__name__.lower()}", self._on_other)

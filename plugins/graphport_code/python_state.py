@@ -44,8 +44,9 @@ class OpenScope:
 class PythonState(ABC):
     """The stack of open scopes, and what is written into the `Unit` from any of them."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, deadline: float) -> None:
         self.source = source
+        self.deadline = deadline
         self.unit = Unit(source.path, "python", source.path)
         self.expressions = ExpressionReader(self)
         self.stack = [OpenScope(MODULE, "module")]

@@ -48,14 +48,14 @@ def _read(source: Source, language: Language, deadline: float) -> Unit | None:
     if reader is None:
         return read_plain(source, language)
     tree = parse(source, language, deadline)
-    unit = reader(source, tree)
+    unit = reader(source, tree, deadline)
     line = first_error(tree)
     if line is not None:
         unit.warnings.append(f"syntax error in line {line}: the rest is read")
     return unit
 
 
-_READERS: dict[str, Callable[[Source, Tree], Unit]] = {
+_READERS: dict[str, Callable[[Source, Tree, float], Unit]] = {
     "js": read_ecma,
     "go": read_go,
     "java": read_java,

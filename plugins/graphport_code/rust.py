@@ -192,5 +192,5 @@ class RustReader(ExpressionReader):
     }
 
 
-def read_rust(source: Source, tree: Tree) -> Unit:
-    return RustReader(source, source.path).read_file(tree)
+def read_rust(source: Source, tree: Tree, deadline: float) -> Unit:
+    return RustReader(source, source.path, deadline).read_file(tree)

@@ -19,8 +19,8 @@ class PathReader(TreeReader):
     family = "rust"
     comment_types = frozenset({"line_comment", "block_comment"})
 
-    def __init__(self, source: Source, space: str) -> None:
-        super().__init__(source, space)
+    def __init__(self, source: Source, space: str, deadline: float) -> None:
+        super().__init__(source, space, deadline)
         self.owner: Expr | None = None
         self.owner_name = ""
         self.inline_modules: dict[str, str] = {}

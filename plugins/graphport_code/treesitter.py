@@ -66,8 +66,9 @@ class TreeReader:
     family = ""
     comment_types = frozenset({"comment", "line_comment", "block_comment"})
 
-    def __init__(self, source: Source, space: str) -> None:
+    def __init__(self, source: Source, space: str, deadline: float) -> None:
         self.source = source
+        self.deadline = deadline
         self.unit = Unit(source.path, self.family, space)
         self.key = MODULE
         self.depth = 0
@@ -113,6 +114,8 @@ class TreeReader:
             return UNKNOWN
         if self.depth >= MAX_NESTING:
             return self._surface(node)
+        if self.depth < MAX_NESTING // 4 and time.monotonic() > self.deadline:
+            raise TimeoutError
         self.depth += 1
         found = self.read(node)
         self.depth -= 1

@@ -6,6 +6,8 @@ import time
 
 import pytest
 from code_driver import Project
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphport.builders import Document
 from graphport.model import check_props, check_text
@@ -155,6 +157,92 @@ def test_a_parser_that_takes_too_long_is_abandoned_and_named() -> None:
         extraction = builder.extract(Document(path, source))
         assert list(extraction.warnings) == ["took too long to parse: read by its surface only"]
         assert {entry.title for entry in extraction.entries} >= {"a", "b"}
+
+
+SAMPLES = {
+    "m.py": """
+from a import b as c
+class A(b):
+    def f(self, x: int = 1, *y):
+        with c as d:
+            self.z = [g(i) for i in y if i]
+        return f'{x}'
+
+@c
+async def g():
+    await A().f(1)
+""",
+    "m.rs": """
+use a::{b as c, d::*};
+mod t { use super::*; }
+pub struct S<T> { x: Box<T> }
+impl<T: D> Tr for S<T> {
+  fn f(&self, (a, b): (X, Y)) -> Self { match a { Some(x) if x.g() => vec![h(x)], _ => |y| y.z() }?; }
+}
+""",
+    "m.ts": """
+import d, { a as b } from './x';
+export default class A<T> extends B implements ns.C {
+  #x?: Map<K, V[]> = f();
+  m = async ({ p, q: r = 2 }: O, ...s) => this.x!.y?.(p);
+}
+export * from './z'; enum E { A }
+""",
+    "m.go": """
+package m
+import x "a.b/c"
+type S struct { *B; f func(int) }
+func (s *S) G(a, b T, c ...U) (R, error) {
+  for _, v := range s.f(1) { v.H() }
+  switch t := a.(type) { case *B: t.I() }
+}
+""",
+    "M.java": """
+package a.b;
+import static c.D.*;
+public class M<T extends E> extends F implements G {
+  M(T t) { super(t); }
+  T h(List<T> xs) { xs.forEach(x -> x.i()); return new J() { void k() { l(); } }.m; }
+  enum N { O }
+}
+""",
+    "m.cpp": """
+namespace n { class A : public B { void f() { g<int>(1)->h(); } }; }
+int n::A::i(int *j) { return k(j); }
+""",
+    "m.rb": """
+class A
+  def f(x) # g(1)
+    h(x) if i?("j(2)")
+  end
+end
+""",
+}
+SCRAPS = (
+    *"(){}[]\"'\\*\n\té",
+    "::",
+    "=>",
+    "<T>",
+    "def ",
+    "class ",
+    "fn ",
+    "impl ",
+    "use ",
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(sorted(SAMPLES)),
+    st.lists(st.tuples(st.integers(0, 400), st.integers(0, 60), st.sampled_from(SCRAPS)), max_size=4),
+)
+def test_a_damaged_file_never_stops_the_builder(path: str, damage: list[tuple[int, int, str]]) -> None:
+    text = SAMPLES[path]
+    for place, length, scrap in damage:
+        text = text[:place] + scrap + text[place + length :]
+    project = Project({path: text})
+    nodes = project.nodes()
+    assert all(end in nodes for edge in project.edges().values() for end in (edge.source, edge.target))
 
 
 def test_a_failing_parser_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,10 @@ CASES = {
         "def f(x): pass\ndef g(x): pass\nmap(f, [1])\nsorted([2], key=g)",
         {"<file> -> f", "<file> -> g"},
     ),
+    "starred arguments are each of them": (
+        "def f(): pass\nfs = [f]\ndef run(a, b):\n    a()\nrun(*fs)\nmap(*fs)",
+        {"<file> -> run", "<file> -> f", "run -> f"},
+    ),
     "partial keeps its function": (
         "from functools import partial\ndef f(a, b): pass\np = partial(f, 1)\np(2)",
         {"<file> -> f"},
