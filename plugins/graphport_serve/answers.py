@@ -170,13 +170,13 @@ class Communities(Answer):
 
 
 class Mention(Answer):
-    """A text about an entity: its node, its entry if it stands for one, where it is, and how often it names it.
+    """A text about an entity: its node and entry, where it is, and how often it names the entity.
 
     ``titled``: the text's own title names the entity.
     """
 
     node: str
-    entry: str | None
+    entry: str
     title: str
     document: str
     start_line: int
@@ -184,12 +184,26 @@ class Mention(Answer):
     count: float
 
 
+class ChapterMention(Answer):
+    """A chapter of a book (or another whole without a text of its own) that mentions an entity."""
+
+    node: str
+    kind: str
+    title: str
+    props: Mapping[str, Any]
+    count: float
+
+
 class EntityAnswer(Answer):
-    """An entity and the texts about it, the foremost first; ``others`` are entities of the same name."""
+    """An entity, the chapters of books and the texts about it, each foremost first.
+
+    ``others`` are entities of the same name.
+    """
 
     id: str
     type: str
     name: str
+    chapters: list[ChapterMention]
     mentions: list[Mention]
     others: list[str]
     next_cursor: str | None

@@ -9,6 +9,8 @@ import httpx
 import pytest
 from serve_server import MARKUP, fill, served, settings
 
+from graphport import open_knowledge_base
+
 TOWN = "/api/vectordb/town"
 
 
@@ -210,6 +212,40 @@ def test_an_entity_is_found_by_any_of_its_names_with_the_texts_that_mention_it(c
     assert problem(client.get(f"{TOWN}/entity", params={"name": "Geneva", "type": "person"})) == (404, "missing-node")
     assert problem(client.get(f"{TOWN}/concept", params={"name": "Geneva"})) == (404, "missing-node")
     assert problem(client.get(f"{TOWN}/entity", params={"name": "!!"})) == (422, "invalid-id")
+
+
+BOOK = """Title: On Bells
+
+CHAPTER I
+
+Of Projections
+
+We speak of Projections, and of Event Sourcing. The Projections are many; as Event Sourcing shows, they are read.
+
+CHAPTER II
+
+Of Towers
+
+A tower has a bell. With Event Sourcing it rings again.
+"""
+
+
+def test_a_concept_names_its_chapters_and_counts_each_text_once(tmp_path: Path) -> None:
+    pytest.importorskip("stopwordsiso")
+    (tmp_path / "bells.book.txt").write_text(BOOK)
+    config = settings(tmp_path / "home")
+    with open_knowledge_base("town", config=config) as kb:
+        kb.index([tmp_path / "bells.book.txt"])
+    with served(config) as address, httpx.Client(base_url=address, timeout=30) as client:
+        found = get(client, f"{TOWN}/concept", name="event sourcing")
+        assert found["id"] == "entity:topic:Event Sourcing"
+        assert [chapter["kind"] for chapter in found["chapters"]] == ["chapter", "chapter"]
+        assert "Projections" in found["chapters"][0]["title"]
+        assert [item["document"] for item in found["mentions"]] == ["bells.book.txt", "bells.book.txt"]
+        listed = get(client, f"{TOWN}/entities", type="topic")["entities"]
+        (event,) = [item for item in listed if item["id"] == found["id"]]
+        assert event["texts"] == len(found["mentions"])
+        assert event["mentions"] == sum(item["count"] for item in found["mentions"])
 
 
 def test_the_mentions_of_an_entity_go_on_by_cursor(client: httpx.Client) -> None:

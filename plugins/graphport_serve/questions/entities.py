@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +11,9 @@ from graphport.errors import MissingNodeError
 from graphport.knowledge.base import KnowledgeBase
 from graphport.knowledge.entities import TOPIC
 from graphport.matching import fold
-from graphport.model import Direction
+from graphport.model import Direction, Edge, Node
 from graphport.snapshot import GraphSnapshot
-from graphport_serve.answers import EntityAnswer, EntityList, ListedEntity, Mention
+from graphport_serve.answers import ChapterMention, EntityAnswer, EntityList, ListedEntity, Mention
 from graphport_serve.paging import Bounds, json_size, page_of
 from graphport_serve.questions.graphs import whole_graph
 
@@ -35,7 +36,7 @@ class _Listed:
 def find_entity(
     kb: KnowledgeBase, name: str, *, entity_type: str | None = None, bounds: Bounds, cursor: str | None = None
 ) -> EntityAnswer:
-    """The entity of that name, or of that alias, and the texts about it: those titled so, then by mentions.
+    """The entity of that name, or of that alias; the chapters, then the texts about it: titled so, then by mentions.
 
     Of several the most mentioned one is told, and the ids of the ``others``. Raises `MissingNodeError`.
     """
@@ -47,31 +48,42 @@ def find_entity(
         )
     best = found[0]
     edges = kb.storage.incident_edges([best.id], direction=Direction.IN, kinds=[MENTIONS, TITLED]).get(best.id, [])
-    edges.sort(key=lambda edge: (edge.kind != TITLED, -edge.weight, edge.source))
+    nodes = kb.storage.get_nodes({edge.source for edge in edges})
+    edges.sort(key=lambda edge: (nodes[edge.source].entry is not None, edge.kind != TITLED, -edge.weight, edge.source))
     page = page_of(
         edges, cursor, bounds, question=("entity", kb.config.name, best.id), size=lambda edge: 200 + len(edge.source)
     )
-    nodes = kb.storage.get_nodes([edge.source for edge in page.items])
-    entries = kb.get([node.entry for node in nodes.values() if node.entry is not None])
-    mentions: list[Mention] = []
-    for edge in page.items:
-        node = nodes[edge.source]
-        entry = entries.get(node.entry or "")
-        mentions.append(
-            Mention(
-                node=edge.source,
-                entry=node.entry,
-                title=node.name if entry is None else entry.title,
-                document="" if entry is None else entry.document,
-                start_line=0 if entry is None else entry.start_line,
-                titled=edge.kind == TITLED,
-                count=edge.weight,
-            )
-        )
+    shown = [(edge, nodes[edge.source]) for edge in page.items]
     return EntityAnswer(
-        id=best.id, type=best.type, name=best.name, mentions=mentions, others=[item.id for item in found[1:]],
+        id=best.id,
+        type=best.type,
+        name=best.name,
+        chapters=[_chapter(edge, node) for edge, node in shown if node.entry is None],
+        mentions=_texts(kb, [(edge, node.entry) for edge, node in shown if node.entry is not None]),
+        others=[item.id for item in found[1:]],
         next_cursor=page.next,
-    )  # fmt: skip
+    )
+
+
+def _chapter(edge: Edge, node: Node) -> ChapterMention:
+    return ChapterMention(node=node.id, kind=node.kind, title=node.name, props=node.props, count=edge.weight)
+
+
+def _texts(kb: KnowledgeBase, rows: Sequence[tuple[Edge, str]]) -> list[Mention]:
+    entries = kb.get({entry for _, entry in rows})
+    return [
+        Mention(
+            node=edge.source,
+            entry=entry,
+            title=entries[entry].title,
+            document=entries[entry].document,
+            start_line=entries[entry].start_line,
+            titled=edge.kind == TITLED,
+            count=edge.weight,
+        )
+        for edge, entry in rows
+        if entry in entries
+    ]
 
 
 def find_concept(kb: KnowledgeBase, name: str, *, bounds: Bounds, cursor: str | None = None) -> EntityAnswer:
@@ -109,7 +121,8 @@ def _entities(snapshot: GraphSnapshot) -> list[_Listed]:
 
 def _counted(graph: GraphSnapshot) -> list[_Listed]:
     kinds = [code for code, kind in enumerate(graph.edge_kinds) if kind in (MENTIONS, TITLED)]
-    rows = np.flatnonzero(np.isin(graph.edge_kind, kinds))
+    # A chapter mentions what its passages mention: only what stands for a text is counted.
+    rows = np.flatnonzero(np.isin(graph.edge_kind, kinds) & graph.entry_mask()[graph.source_index])
     targets = graph.target_index[rows]
     totals = np.bincount(targets, weights=graph.weight[rows], minlength=graph.n_nodes)
     counts = np.bincount(targets, minlength=graph.n_nodes)
