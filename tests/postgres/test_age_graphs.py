@@ -60,22 +60,27 @@ def test_the_graph_is_in_ages_own_catalog(age: Engine, storage: PostgresStorage)
 
 @pytest.mark.parametrize("way", ["upsert", "bulk_load"])
 def test_what_cypher_creates_afterwards_does_not_collide(storage: PostgresStorage, other_tool: Any, way: str) -> None:
+    more = [Node(f"more {number}", "k", "n") for number in range(20)]
+    loops = [Edge(node.id, node.id, "k") for node in more]
     if way == "bulk_load":
-        storage.bulk_load(GraphSnapshot.from_rows(GRAPH, EDGES))
+        storage.bulk_load(GraphSnapshot.from_rows([*GRAPH, *more], [*EDGES, *loops]))
+    else:
+        storage.upsert_nodes(more)
+        storage.upsert_edges(loops)
     for number in range(3):
         other_tool(f"CREATE (:Node {{id: 'c{number}', kind: 'k', name: 'n'}})")
         other_tool(f"MATCH (x:Node {{id: 'c{number}'}}), (a:Node {{id: 'a'}}) CREATE (x)-[:Edge {{kind: 'k'}}]->(a)")
     storage.upsert_nodes([Node("d", "k", "d")])
     storage.upsert_edges([Edge("d", "a", "k")])
     ids = [row[0] for row in other_tool("MATCH (n) RETURN id(n)")]
-    assert len(set(ids)) == len(ids) == 6
+    assert len(set(ids)) == len(ids) == 6 + 20
     edge_ids = [row[0] for row in other_tool("MATCH ()-[r]->() RETURN id(r)")]
-    assert len(set(edge_ids)) == len(edge_ids) == 6
+    assert len(set(edge_ids)) == len(edge_ids) == 6 + 20
     assert [edge.source for edge in storage.incident_edges(["a"], direction="in")["a"]] == ["c0", "c1", "c2", "d"]
     assert (
         storage.get_edges([("c0", "a", "k")])[EdgeKey("c0", "a", "k")].weight == 1.0
     )  # one without a weight counts once
-    assert storage.snapshot().n_edges == 6
+    assert storage.snapshot().n_edges == 6 + 20
 
 
 def test_cypher_cannot_create_a_second_node_of_one_id(other_tool: Any) -> None:
@@ -109,10 +114,14 @@ def test_nodes_and_edges_of_other_labels_are_not_ours(storage: PostgresStorage, 
     assert storage.incident_edges(["b"], direction="out") == {"b": []}
 
 
-def test_deleting_a_node_takes_the_edges_of_other_labels_along(storage: PostgresStorage, other_tool: Any) -> None:
+def test_deleting_a_node_takes_the_edges_of_other_labels_along(
+    age: Engine, storage: PostgresStorage, other_tool: Any
+) -> None:
     other_tool("MATCH (a:Node {id: 'a'}), (b:Node {id: 'b'}) CREATE (b)-[:TRUSTS]->(a)")
     storage.delete_nodes(["a"])
-    assert other_tool("MATCH ()-[r]->() RETURN count(r)") == [("0",)]
+    # By SQL: Cypher does not see an edge that has lost an end.
+    left = age.admin().execute(f'SELECT count(*) FROM "{storage.space}"._ag_label_edge'.encode())
+    assert left.fetchone() == (0,)
     assert other_tool("MATCH (n) RETURN n.id") == [('"b"',)]
 
 

@@ -6,6 +6,7 @@ import gc
 import random
 import tracemalloc
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from conftest import Engine
 from graphport import Edge, GraphSnapshot, Node
 from graphport.errors import StorageFullError, TransactionError
 from graphport_postgres import columns, wire
-from graphport_postgres.columns import rows_of
+from graphport_postgres.columns import Columns, rows_of
 from graphport_postgres.storage import PostgresStorage
 
 
@@ -136,6 +137,28 @@ def test_a_snapshot_of_many_blocks_is_put_together(engine: Engine, monkeypatch: 
     assert storage.snapshot().same_as(GraphSnapshot.from_rows(graph.iter_nodes(), left))
     some = storage.snapshot(kinds=["b", "absent"])
     assert some.same_as(GraphSnapshot.from_rows(graph.iter_nodes(), [edge for edge in left if edge.kind == "b"]))
+
+
+@pytest.mark.parametrize("when", ["read", "_packed"])
+def test_a_snapshot_is_of_one_moment_even_if_the_graph_is_replaced_meanwhile(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    storage, other = engine.open(), engine.open()
+    graph = _graph(50, 100)
+    storage.bulk_load(graph)
+    revision = storage.revision()
+    read = getattr(Columns, when)
+
+    def replaced(*given: Any) -> Any:
+        other.bulk_load(_graph(5, 5))
+        return read(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Columns, when, replaced)
+        snapshot = storage.snapshot()
+    assert snapshot.same_as(graph)
+    assert snapshot.revision == revision
+    assert storage.snapshot().same_as(_graph(5, 5))
 
 
 @pytest.mark.parametrize("known", [[5, 3, 9], [2**50, 1, 2**61], [7], []])

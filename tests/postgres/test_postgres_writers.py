@@ -13,7 +13,7 @@ import pytest
 from conftest import Engine
 
 from graphport import Edge, Node, open_storage
-from graphport.errors import StorageBusyError, StorageUnavailableError, TransactionError
+from graphport.errors import MissingNodeError, StorageBusyError, StorageUnavailableError, TransactionError
 from graphport_postgres import session
 from graphport_postgres import storage as storage_module
 from graphport_postgres.storage import PostgresStorage
@@ -127,6 +127,31 @@ def test_a_transaction_that_fell_to_a_deadlock_is_told_so(engine: Engine) -> Non
     assert engine.open().counts().node_kinds == {"k": 2}
 
 
+def test_no_edge_is_left_to_a_node_that_is_deleted_meanwhile(engine: Engine) -> None:
+    storage = engine.open()
+    storage.upsert_nodes([Node("a", "k", "a"), Node("b", "k", "b")])
+    with ThreadPoolExecutor(1) as pool:
+        with storage.transaction():
+            storage.delete_nodes(["a"])
+            waiting = pool.submit(storage.upsert_edges, [Edge("a", "b", "e"), Edge("b", "b", "e")])
+            while not engine.somebody_waits():
+                time.sleep(0.02)
+        with pytest.raises(MissingNodeError):
+            waiting.result(30)
+    table = f'"{storage.space}"."{storage.layout.edge_table}"'
+    assert engine.admin().execute(f"SELECT count(*) FROM {table}".encode()).fetchone() == (0,)
+
+
+def test_a_change_of_a_numbers_type_or_sign_alone_is_a_change(engine: Engine) -> None:
+    storage = engine.open()
+    for number in (1, 1.0, True, "1", 0.0, -0.0):
+        storage.upsert_nodes([Node("a", "k", "a", None, {"n": number})])
+        assert repr(storage.get_nodes(["a"])["a"].props) == repr({"n": number})
+    for weight in (0.0, -0.0, 5e-324):
+        storage.upsert_edges([Edge("a", "a", "e", weight)])
+        assert repr(storage.snapshot().weight.tolist()) == repr([weight])
+
+
 def test_trying_again_ends(tables: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = tables.open()
     tables.admin().execute(
@@ -229,5 +254,7 @@ def test_a_fork_is_refused_in_the_child(tables: Engine) -> None:
     process = context.Process(target=child)
     process.start()
     process.join(30)
+    process.kill()
+    assert not answers.empty()
     assert "opened before a fork" in answers.get()
     assert storage.counts().nodes == 1
