@@ -25,7 +25,7 @@ def knowledge_graph(n_nodes: int, *, seed: int = 0) -> GraphSnapshot:
     n_topics = max(1, n_nodes // 2000)
     mention = _mentions(rng, n_passages, n_entities, n_topics, per_passage=12)
     related = _related(rng, mention, n_nodes + n_nodes // 10)
-    synonym = _synonyms(rng, n_entities, n_topics, n_nodes * 9 // 5)
+    synonym = _synonyms(rng, n_entities, n_topics, 2 * n_nodes)
     source = np.concatenate([mention[0], related[0] + n_passages, synonym[0] + n_passages])
     target = np.concatenate([mention[1], related[1], synonym[1]]) + n_passages
     kind = np.repeat([0, 1, 2], [len(mention[0]), len(related[0]), len(synonym[0])])

@@ -124,7 +124,7 @@ class GraphSnapshot:
             raise InvalidWeightError("weight holds NaN, an infinite or a negative number; all must be finite and >= 0")
         n_kind = _codes(node_kind, n, len(node_kinds), "node_kind")
         e_kind = _codes(edge_kind, m, len(edge_kinds), "edge_kind")
-        name_list = list(ids if names is None else names)
+        name_list = ids if names is None else list(names)
         entry_list: list[str | None] = [None] * n if entries is None else list(entries)
         if len(name_list) != n or len(entry_list) != n:
             raise InvalidInputError(
@@ -141,26 +141,26 @@ class GraphSnapshot:
             for a, b in pairwise(ids):
                 if a == b:
                     raise InvalidInputError(f"ids hold {a!r:.80} twice; each node id must be unique")
-            name_list = [name_list[i] for i in rows]
+            name_list = ids if names is None else [name_list[i] for i in rows]
             entry_list = [entry_list[i] for i in rows]
             node_order = np.array(rows, dtype=np.int64)
-            rank = np.empty(n, dtype=np.int64)
+            rank = np.empty(n, dtype=src.dtype)
             rank[node_order] = np.arange(n)
             src, dst, n_kind = rank[src], rank[dst], n_kind[node_order]
         n_table, n_kind = canonical_kinds(node_kinds, n_kind, "node kind")
         e_table, e_kind = canonical_kinds(edge_kinds, e_kind, "edge kind")
-        index_type = np.int32 if n < 2**31 and m < 2**31 else np.int64
         order = edge_order(src, dst, e_kind, n, len(e_table))
         if order is not None:
             src, dst, e_kind, weights = src[order], dst[order], e_kind[order], weights[order]
+        id_column = tuple(ids)
         return cls(
-            ids=tuple(ids),
-            names=tuple(name_list),
+            ids=id_column,
+            names=id_column if names is None else tuple(name_list),
             entries=tuple(entry_list),
             node_kinds=n_table,
             node_kind=n_kind,
-            source_index=src.astype(index_type, copy=False),
-            target_index=dst.astype(index_type, copy=False),
+            source_index=src,
+            target_index=dst,
             edge_kinds=e_table,
             edge_kind=e_kind,
             weight=weights,
@@ -285,15 +285,16 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def _index_array(values: ArrayLike, n: int, what: str) -> NDArray[np.int64]:
+def _index_array(values: ArrayLike, n: int, what: str) -> IndexArray:
+    """A copy of ``values``, which must be rows of n things, in the smallest type."""
     array = np.asarray(values)
     if array.size == 0:
-        return np.zeros(0, dtype=np.int64)
+        return np.zeros(0, dtype=np.int32)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
         raise InvalidInputError(f"{what} has shape {array.shape} and dtype {array.dtype}; it must be (m,) integers")
     if array.min() < 0 or array.max() >= n:
         raise InvalidInputError(f"{what} runs from {array.min()} to {array.max()}; with {n} ids it must be in [0, {n})")
-    return array.astype(np.int64, copy=False)
+    return array.astype(np.int32 if max(n, len(array)) < 2**31 else np.int64)
 
 
 def _codes(values: ArrayLike | None, n: int, n_kinds: int, what: str) -> NDArray[np.int32]:
@@ -304,7 +305,7 @@ def _codes(values: ArrayLike | None, n: int, n_kinds: int, what: str) -> NDArray
     codes = _index_array(values, n_kinds, what)
     if codes.shape != (n,):
         raise InvalidInputError(f"{what} has shape {codes.shape}; it must be ({n},)")
-    return codes.astype(np.int32)
+    return codes.astype(np.int32, copy=False)
 
 
 def _check_texts(texts: Sequence[str], what: str) -> None:
@@ -340,13 +341,17 @@ def canonical_kinds(
 
 
 def edge_order(
-    src: NDArray[np.int64], dst: NDArray[np.int64], kind: NDArray[np.int32], n: int, n_kinds: int
+    src: IndexArray, dst: IndexArray, kind: NDArray[np.int32], n: int, n_kinds: int
 ) -> NDArray[np.int64] | None:
     """The stable order by (source, target, kind); None if it is the order already."""
     if len(src) < 2:
         return None
     if n * n * max(n_kinds, 1) < 2**63:  # one integer key: a radix sort instead of three passes
-        key = (src * n + dst) * max(n_kinds, 1) + kind
+        key = src.astype(np.int64)
+        key *= n
+        key += dst
+        key *= max(n_kinds, 1)
+        key += kind
         return None if (key[:-1] <= key[1:]).all() else np.argsort(key, kind="stable")
     return np.lexsort((kind, dst, src))
 

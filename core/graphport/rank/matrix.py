@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.sparse import csr_array
 
 from graphport.errors import InvalidWeightError
 from graphport.rank.arrays import Vector
 from graphport.snapshot import GraphSnapshot
+
+_BLOCK_ARCS = 8_000_000
 
 
 def edge_weights(graph: GraphSnapshot, *, weighted: bool = True) -> Vector:
@@ -28,7 +32,7 @@ def edge_weights(graph: GraphSnapshot, *, weighted: bool = True) -> Vector:
 
 
 def out_matrix(graph: GraphSnapshot, weight: Vector) -> csr_array:
-    """(n, n) float64: weight from row to column, parallel edges summed, edges of weight 0 left out."""
+    """(n, n) float64: weight from row to column. Parallel edges stay entries of their own, weights of 0 go."""
     source, target = graph.source_index, graph.target_index
     if not weight.all():
         kept = weight > 0
@@ -37,17 +41,37 @@ def out_matrix(graph: GraphSnapshot, weight: Vector) -> csr_array:
     # Edges are in order of (source, target) already, so the snapshot's columns are the CSR's own arrays.
     indptr = np.zeros(n + 1, dtype=source.dtype)
     np.cumsum(np.bincount(source, minlength=n), out=indptr[1:])
-    matrix = csr_array((weight, target, indptr), shape=(n, n))
-    if ((source[1:] == source[:-1]) & (target[1:] == target[:-1])).any():
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    return matrix
+    return csr_array((weight, target, indptr), shape=(n, n))
 
 
 def symmetric_matrix(graph: GraphSnapshot, weight: Vector) -> csr_array:
-    """(n, n) float64, columns in order: the weight between two nodes; a self-loop counts twice, as in igraph."""
+    """(n, n) float64, columns in order: the weight between two nodes, parallel edges summed.
+
+    A self-loop counts twice, as in igraph.
+    """
     out = out_matrix(graph, weight)
-    return csr_array(out + out.T.tocsr())
+    n = graph.n_nodes
+    arcs = 2 * out.nnz
+    indptr = np.zeros(n + 1, dtype=np.int32 if max(arcs, n) < 2**31 else np.int64)
+    indices, data = np.empty(arcs, dtype=indptr.dtype), np.empty(arcs)
+    # In blocks of rows: the sum of the whole matrix and its transpose takes twice the memory of the result.
+    edges = np.linspace(0, n, 2 + arcs // _BLOCK_ARCS, dtype=np.int64).tolist()
+    for start, stop in pairwise(edges):
+        block = _both_ways(out, start, stop)
+        at = int(indptr[start])
+        indptr[start + 1 : stop + 1] = block.indptr[1:] + at
+        indices[at : at + block.nnz] = block.indices
+        data[at : at + block.nnz] = block.data
+    filled = int(indptr[-1])
+    return csr_array((data[:filled], indices[:filled], indptr), shape=(n, n))
+
+
+def _both_ways(out: csr_array, start: int, stop: int) -> csr_array:
+    """Rows ``start`` to ``stop`` of ``out + out.T``."""
+    there, back = out[start:stop], out[:, start:stop].T.tocsr()
+    there.sum_duplicates()
+    back.sum_duplicates()
+    return csr_array(there + back)
 
 
 def row_sums(matrix: csr_array) -> Vector:
