@@ -122,6 +122,42 @@ def test_a_name_in_one_entry_alone_is_no_bridge_but_can_be_asked_for() -> None:
     assert [entry for entry, _ in result.ranked] == ["a", "b"]
 
 
+def test_a_name_that_no_entry_carries_leads_to_the_nearest_that_mention_it() -> None:
+    graph = graph_of([(f"entry:{name}", "mentions", "phrase:x") for name in "abcd"])
+    legs = {"lexical": [("b", 2.0), ("a", 1.5), ("unrelated", 1.0)]}
+    half, none = np.exp(-5.0), np.exp(-10.0)
+    total = 1.0 + half + 2 * none
+    seeds = {
+        "entry:b": 0.05 + 0.5 * 0.25 * 1.0 / total,
+        "entry:a": 0.05 * half + 0.5 * 0.25 * half / total,
+        "phrase:x": 0.25 * 2 * none / total,
+    }
+    arcs = {(f"entry:{name}", "phrase:x"): 0.25 for name in "abcd"}
+    arcs |= {("phrase:x", f"entry:{name}"): 0.1 for name in "abcd"}
+    expected = walk_by_networkx(arcs, seeds, 0.5)
+    result = walk(graph, [LinkedEntity("phrase:x", 0, 1)], legs, legs["lexical"], graph_weight=1.0, engine="chebyshev")
+    assert [entry for entry, _ in result.ranked[:4]] == ["b", "a", "c", "d"]
+    for entry, score in result.ranked[:4]:
+        assert score == pytest.approx(expected[f"entry:{entry}"] / expected["entry:b"], rel=1e-4)
+
+
+def test_a_name_that_an_entry_carries_leads_there_whatever_is_near() -> None:
+    legs = {"lexical": [("other", 2.0), ("film", 1.0)]}
+    director = [LinkedEntity("phrase:director", 0, 1)]
+    result = walk(TWO_HOPS, director, legs, legs["lexical"], graph_weight=1.0)
+    assert result.ranked[0][0] == "director"
+
+
+def test_an_entry_that_is_named_and_found_has_both_weights() -> None:
+    graph = graph_of([("entry:a", "calls", "entry:b"), ("entry:c", "calls", "entry:b")])
+    legs = {"lexical": [("a", 2.0), ("c", 1.0)]}
+    result = walk(graph, [LinkedEntity("entry:a", 0, 1)], legs, legs["lexical"], graph_weight=1.0, engine="chebyshev")
+    arcs = {("entry:a", "entry:b"): 1.0, ("entry:c", "entry:b"): 1.0,
+            ("entry:b", "entry:a"): 0.1, ("entry:b", "entry:c"): 0.1}  # fmt: skip
+    expected = walk_by_networkx(arcs, {"entry:a": 1.05, "entry:c": 0.05 * np.exp(-10.0)}, 0.5)
+    assert dict(result.ranked)["c"] == pytest.approx(expected["entry:c"] / expected["entry:a"], abs=1e-5)
+
+
 def test_the_blend_is_the_hybrid_order_at_0_the_walk_at_1_and_their_geometric_mean_between() -> None:
     fused = [("other", 1.0), ("director", 0.5), ("film", 0.25)]
     legs = {"lexical": fused}

@@ -48,17 +48,35 @@ def specificity(graph: GraphSnapshot) -> NDArray[np.float64]:
     return graph.derived("retrieval:specificity", _specificity)
 
 
+def carried_names(graph: GraphSnapshot) -> NDArray[np.bool_]:
+    """(n,): whether a node is a name that some entry carries; kept with ``graph``."""
+    return graph.derived("retrieval:carried", _carried)
+
+
+def _carried(graph: GraphSnapshot) -> NDArray[np.bool_]:
+    carried = np.zeros(graph.n_nodes, dtype=np.bool_)
+    carried[graph.target_index[_is_naming(graph)]] = True
+    return carried
+
+
+def _is_naming(graph: GraphSnapshot) -> NDArray[np.bool_]:
+    """(m,): which edges are of the kind `NAMING`."""
+    code = graph.edge_kinds.index(NAMING) if NAMING in graph.edge_kinds else -1
+    is_naming: NDArray[np.bool_] = graph.edge_kind == code
+    return is_naming
+
+
 def _specificity(graph: GraphSnapshot) -> NDArray[np.float64]:
     degree = np.diff(symmetric_matrix(graph, graph.weight).indptr)
     return np.divide(1.0, degree, out=np.zeros(graph.n_nodes), where=degree > 0)
 
 
 def _pointing(graph: GraphSnapshot) -> GraphSnapshot:
-    naming = np.array([kind == NAMING for kind in graph.edge_kinds], dtype=bool)[graph.edge_kind]
+    naming = _is_naming(graph)
     rare = specificity(graph)
     worth = np.where(rare < 1, rare, 0.0)
     worth[[row for rows in graph.entry_rows().values() for row in rows]] = 1.0
-    worth[graph.target_index[naming]] = 1.0
+    worth[carried_names(graph)] = 1.0
     is_structure = np.array([kind in STRUCTURE for kind in graph.edge_kinds], dtype=bool)[graph.edge_kind]
     weight = graph.weight * np.where(is_structure, STRUCTURE_WEIGHT, 1.0)
     along = weight * worth[graph.target_index] * np.where(naming, AGAINST, 1.0)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from graphport.rank.local import LocalPageRank, local_pagerank
 from graphport.rank.pagerank import Engine, check_damping, personalized_pagerank
 from graphport.retrieval.linking import LinkedEntity
-from graphport.retrieval.pointing import pointing_graph, specificity
+from graphport.retrieval.pointing import carried_names, pointing_graph, specificity
 from graphport.retrieval.ranking import GraphRanking, Scored, entry_list, local_entry_shares
 from graphport.retrieval.rerank import DAMPING, check_graph_weight
 from graphport.snapshot import GraphSnapshot
@@ -41,7 +41,8 @@ def walk(
 
     ``entities`` are what `link_query` found, ``legs`` the hits of each leg with its scores and ``fused``
     the hybrid ranking of them, scores in [0, 1]. The walk restarts at each entity with its share times its
-    specificity, and at each hit with at most ``passage_node_weight``. An entry's score is
+    specificity, and at each hit with at most ``passage_node_weight``. A name that no entry carries leads
+    first to those of the entries with it that are near to the query. An entry's score is
     ``ppr**w * base**(1 - w)`` with ``w = graph_weight``, ``ppr`` its share of the walk and ``base`` its
     fused score (the lowest one for an entry no leg found): at 0 the hybrid order, at 1 the walk's. In a
     sum the base would always win, for shares fall by orders of magnitude and fused scores hardly do.
@@ -59,8 +60,8 @@ def walk(
         return GraphRanking(fused[:limit], {}, note="graph_weight is 0")
     if not starts:
         return GraphRanking(fused[:limit], {}, note="the query names nothing that the graph holds")
-    seeds = starts | {node: mass for node, mass in _hit_seeds(graph, legs, passage_node_weight).items() if mass > 0}
     arcs = pointing_graph(graph)
+    seeds = _seeds(graph, arcs, starts, _near_rows(graph, legs), passage_node_weight, damping)
     places, shares = local_entry_shares(graph, _scores(arcs, seeds, damping, engine))
     if not shares.any():
         return GraphRanking(fused[:limit], {}, note="what the query names leads to no entry")
@@ -107,13 +108,46 @@ def closeness(legs: Mapping[str, Scored]) -> dict[str, float]:
     return near
 
 
-def _hit_seeds(graph: GraphSnapshot, legs: Mapping[str, Scored], most: float) -> dict[str, float]:
+def _near_rows(graph: GraphSnapshot, legs: Mapping[str, Scored]) -> dict[int, float]:
+    """`closeness` of the hits by the row of their first node, by row."""
     rows = graph.entry_rows()
-    return {
-        graph.ids[rows[entry][0]]: most * math.exp(SHARPNESS * (near - 1))
-        for entry, near in closeness(legs).items()
-        if entry in rows
-    }
+    near = {rows[entry][0]: value for entry, value in closeness(legs).items() if entry in rows}
+    return dict(sorted(near.items()))
+
+
+def _seeds(
+    graph: GraphSnapshot,
+    arcs: GraphSnapshot,
+    named: Mapping[str, float],
+    near: Mapping[int, float],
+    passage_node_weight: float,
+    damping: float,
+) -> dict[str, float]:
+    pull = {row: math.exp(SHARPNESS * (value - 1)) for row, value in near.items()}
+    mass = {row: passage_node_weight * value for row, value in pull.items()}
+    carried = carried_names(graph)
+    for node, whole in named.items():
+        row = graph.index_of(node)
+        if row is None:
+            continue
+        first = {} if carried[row] or graph.entries[row] is not None else _first_steps(arcs, row, pull)
+        for head, share in first.items():
+            mass[head] = mass.get(head, 0.0) + damping * whole * share
+        mass[row] = mass.get(row, 0.0) + whole * (1 - sum(first.values()))
+    return {graph.ids[row]: value for row, value in mass.items() if value > 0}
+
+
+def _first_steps(arcs: GraphSnapshot, row: int, pull: Mapping[int, float]) -> dict[int, float]:
+    """Probabilities of going from ``row`` to each hit, if a hit attracts by ``pull`` and all else by e**-SHARPNESS."""
+    first, last = np.searchsorted(arcs.source_index, [row, row + 1]).tolist()
+    heads, weight = arcs.target_index[first:last], arcs.weight[first:last]
+    hits = np.fromiter(pull, np.int64, len(pull))
+    places = np.minimum(np.searchsorted(heads, hits), max(len(heads) - 1, 0))
+    there = heads[places] == hits if len(heads) else np.zeros(len(hits), dtype=np.bool_)
+    least = math.exp(-SHARPNESS)
+    pulled = {int(heads[at]): float(weight[at]) * pull[int(heads[at])] for at in places[there].tolist()}
+    total = least * (float(weight.sum()) - float(weight[places[there]].sum())) + sum(pulled.values())
+    return {head: value / total for head, value in pulled.items()} if total > 0 else {}
 
 
 def _bases(entries: Sequence[str], places: NDArray[np.int64], fused: Scored) -> NDArray[np.float64]:
