@@ -13,6 +13,9 @@ from graphport.builders import Document
 from graphport.model import check_props, check_text
 from graphport_code import CodeBuilder
 from graphport_code import reading as reading_module
+from graphport_code.languages import language_named
+from graphport_code.source import Source
+from graphport_code.treesitter import parse
 
 SUFFIXES = ("py", "rs", "ts", "tsx", "js", "go", "java", "c", "cpp", "rb", "sql")
 
@@ -55,6 +58,11 @@ def test_a_file_of_nothing_but_errors_is_still_text() -> None:
     project = Project({"m.py": "this is ? not ! python at : all\n" * 300})
     assert project.warnings("m.py") == ["cannot be parsed: read by its surface only"]
     assert sum(len(entry.text) for entry in project.entries()) > 9000
+
+
+def test_a_function_without_a_body_keeps_its_place() -> None:
+    project = Project({"m.py": "class A:\n    def f(self):\n\ndef g():\n    A().f()\n"})
+    assert project.calls() == {("m.py::g", "m.py::A.f")}
 
 
 @pytest.mark.parametrize(
@@ -111,6 +119,10 @@ def test_deep_nesting_is_read_without_recursion_errors(suffix: str, source: str)
 def test_every_newline_and_tab_counts_as_editors_count() -> None:
     source = "def a():\r\n\tb()\r\ndef b():\r\n\tpass\r\n"
     for newline in ("\r\n", "\n", "\r"):
+        script = Project({"m.js": f"function a() {{{newline}  b(){newline}}}{newline}function b() {{}}{newline}"})
+        assert script.nodes()["symbol:m.js::b"].props["line"] == 4
+        assert [(entry.start_line, entry.end_line) for entry in script.entries()][1:] == [(1, 3), (4, 4)]
+        assert not any("\r" in entry.text for entry in script.entries())
         project = Project({"m.py": source.replace("\r\n", newline)})
         assert project.calls() == {("m.py::a", "m.py::b")}
         assert project.nodes()["symbol:m.py::b"].props["line"] == 3
@@ -243,6 +255,11 @@ def test_a_damaged_file_never_stops_the_builder(path: str, damage: list[tuple[in
     project = Project({path: text})
     nodes = project.nodes()
     assert all(end in nodes for edge in project.edges().values() for end in (edge.source, edge.target))
+
+
+def test_the_parser_itself_stops_in_time() -> None:
+    with pytest.raises(TimeoutError):
+        parse(Source("m.go", "package m\nfunc a() { b() }\n" * 2000), language_named("go"), time.monotonic() - 1)
 
 
 def test_a_failing_parser_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,7 @@ def test_similar_code_leaves_out_the_symbol_itself_and_all_prose(knowledge_base:
     assert all(is_code_entry(hit) and hit.meta.get("symbol") is not None for hit in hits[:1])
     assert "parse_date" not in [hit.title for hit in hits]
     assert len(hits) <= 2
+    assert all(is_code_entry(hit) for hit in find_similar(knowledge_base, "parse_date", top_k=50))
 
 
 def test_an_edited_file_changes_the_graph(knowledge_base: KnowledgeBase, tmp_path: Path) -> None:

@@ -174,13 +174,16 @@ def test_go_packages_are_folders_and_methods_follow_types() -> None:
             func Open() (*DB, error) { return &DB{}, nil }
             func (d *DB) Query() { d.conn.send(); check() }
         """,
+        logs_say__go="package logs\nfunc Say() {}\n",
         store_conn__go="package store\nfunc (c *Conn) send() {}\nfunc check() {}\n",
         cmd_main__go="""
             package main
             import "example.com/app/store"
+            import "app/logs"
             type App struct { *store.DB; out store.Writer }
             func main() {
                 db, err := store.Open()
+                logs.Say()
                 db.Query()
                 app := App{}
                 app.Query()
@@ -193,6 +196,7 @@ def test_go_packages_are_folders_and_methods_follow_types() -> None:
         "store/db.go::DB.Query -calls-> store/conn.go::Conn.send",
         "store/db.go::DB.Query -calls-> store/conn.go::check",
         "cmd/main.go::main -calls-> store/db.go::Open",
+        "cmd/main.go::main -calls-> logs/say.go::Say",
         "cmd/main.go::main -calls-> store/db.go::DB.Query",
         "cmd/main.go::main -calls-> store/db.go::Writer.Write",
     }

@@ -202,6 +202,17 @@ CASES = {
         """,
         {"B.__init__ -> A.__init__", "<file> -> B.__init__"},
     ),
+    "super never means what is below": (
+        """
+        class A:
+            def f(self): pass
+        class B(A):
+            def f(self): super().f()
+        class C(B):
+            def f(self): pass
+        """,
+        {"B.f -> A.f"},
+    ),
     "a diamond takes the nearest": (
         """
         class A:
@@ -423,6 +434,42 @@ def test_a_method_that_subclasses_override_is_sure_and_its_overrides_are_not() -
     )
     found = {key[2]: edge.props["confidence"] for key, edge in project.edges("calls").items()}
     assert found == {"m.py::A.do": "exact", "m.py::B.do": "ambiguous"}
+
+
+def test_what_an_abstract_method_or_a_beginning_may_mean_is_ambiguous() -> None:
+    project = Project(
+        {
+            "m.py": dedent(
+                """
+                class Shape:
+                    def area(self): raise NotImplementedError
+                    def show(self, how):
+                        self.area()
+                        getattr(self, f"draw_{how}")()
+                class Square(Shape):
+                    def area(self): pass
+                    def draw_big(self): pass
+                class Circle(Shape):
+                    def area(self): pass
+                    def draw_small(self): pass
+                """
+            )
+        }
+    )
+    found = {key[2].rpartition("::")[2]: (e.props["confidence"], e.weight) for key, e in project.edges("calls").items()}
+    assert found == {
+        "Shape.area": ("exact", 1.0),
+        "Square.area": ("ambiguous", 0.5),
+        "Circle.area": ("ambiguous", 0.5),
+        "Square.draw_big": ("ambiguous", 0.5),
+        "Circle.draw_small": ("ambiguous", 0.5),
+    }
+
+
+def test_a_mention_means_the_symbol_of_the_same_file_first() -> None:
+    source = "def f(): pass\ndef g():\n    # f\n    pass\n"
+    edges = Project({"a.py": source, "b.py": source}).edges("uses")
+    assert {(key[0], key[2]) for key in edges} == {("a.py::g", "a.py::f"), ("b.py::g", "b.py::f")}
 
 
 def test_inheritance_and_instances_are_edges_of_their_own() -> None:
