@@ -11,6 +11,8 @@ import importlib.util  # pyright: ignore[reportUnusedImport]  # kuzu's C++ part 
 import os
 import pickle
 import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
@@ -75,7 +77,15 @@ def _run(connection: Any, request: Request) -> tuple[list[str], list[list[Any]]]
         connection.close()
 
 
+def _end_with(parent: int) -> None:
+    """A query may never end, and then its process would not notice that nobody waits for it any more."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
 def main() -> None:
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     worker = Worker()
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the engine prints is no reply
