@@ -187,7 +187,7 @@ def test_an_endless_query_can_be_interrupted(options: dict[str, Any], open_graph
         assert child.hear() == "asks"
         time.sleep(1)
         os.kill(child.pid, signal.SIGINT)
-        assert child.end(timeout=20) == "interrupted [(1,)]"
+        assert child.end(timeout=90) == "interrupted [(1,)]"  # on a loaded machine a new process takes its time
     open_graph().close()
 
 
