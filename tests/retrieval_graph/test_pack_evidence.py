@@ -119,6 +119,10 @@ def test_everything_is_taken_where_the_budget_allows_and_worth_1() -> None:
     assert packed.value == pytest.approx(1.0)
 
 
+def test_scores_next_to_nothing_do_not_overflow() -> None:
+    assert pack_evidence([Hit("a", 5e-324)], 0).value == pytest.approx(1 / 3)
+
+
 def test_nothing_to_choose_from_is_empty_evidence() -> None:
     assert pack_evidence([], 100) == Packed((), 0, 0.0)
     assert pack_evidence([Hit("a", 1.0, text="far too long")], 2).hits == ()

@@ -199,4 +199,4 @@ def _cosines(words: Sequence[Counter[str]]) -> Vector:
 
 
 def _scaled(parts: Vector, total: float, share: float) -> Vector:
-    return parts * (share / total) if total > 0 else np.zeros_like(parts)
+    return parts / total * share if total > 0 else np.zeros_like(parts)
