@@ -9,59 +9,30 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
-from postgres_servers import NoServer, Server, shared, start_newest, start_old
+from postgres_engine import Engine
+from postgres_servers import TEMPLATE, NoServer, Server, shared, start_newest, start_old
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
-from psycopg.rows import TupleRow
 
-from graphport import Backend, open_storage
 from graphport_postgres.plugin import AGE, POSTGRES
-from graphport_postgres.storage import PostgresStorage
 
-TEMPLATE = "gp_test_template"
 ENGINES = {"age-newest": ("newest", AGE), "age-old": ("old", AGE), "tables": ("newest", POSTGRES)}
 _numbers = count(1)
 
 
-@dataclass(frozen=True)
-class Engine:
-    """A backend on an empty database of its own; opens handles onto it."""
-
-    backend: Backend
-    dsn: str
-    stack: ExitStack
-
-    def open(self, **options: Any) -> PostgresStorage:
-        storage = open_storage(self.backend, **{"dsn": self.dsn, **options})
-        assert isinstance(storage, PostgresStorage)
-        return self.stack.enter_context(storage)
-
-    def admin(self) -> psycopg.Connection[TupleRow]:
-        """A superuser's connection, closed at the end of the test."""
-        return self.stack.enter_context(psycopg.connect(self.dsn, autocommit=True))
-
-    def somebody_waits(self) -> bool:
-        """Whether a session of this database waits for a lock."""
-        with psycopg.connect(self.dsn, autocommit=True) as admin:
-            query = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            return admin.execute(query).fetchone() is not None
-
-
-def _session_folder(config: pytest.Config, name: str) -> Path:
+def _session_folder(name: str) -> Path:
     """Below the temporary folder and not pytest's, which the server's system user may not enter."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
     return Path(tempfile.gettempdir()) / f"graphport-postgres-{run[:12]}-{name}"
 
 
 @pytest.fixture(scope="session")
-def servers(pytestconfig: pytest.Config) -> Iterator[Callable[[str], str]]:
+def servers() -> Iterator[Callable[[str], str]]:
     """Gives the dsn of the superuser of the server called ``newest`` or ``old``."""
     starts: dict[str, Callable[[Path], Server]] = {"newest": start_newest, "old": start_old}
     running: dict[str, str] = {}
@@ -70,7 +41,7 @@ def servers(pytestconfig: pytest.Config) -> Iterator[Callable[[str], str]]:
         def server(name: str) -> str:
             if name not in running:
                 try:
-                    running[name] = stack.enter_context(shared(_session_folder(pytestconfig, name), starts[name]))
+                    running[name] = stack.enter_context(shared(_session_folder(name), starts[name]))
                 except NoServer as error:
                     if "CI" in os.environ:
                         raise

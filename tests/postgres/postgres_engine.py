@@ -5,18 +5,45 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
 import psycopg
 from psycopg import sql
 from psycopg.pq import Trace
+from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool
 
-from graphport import Edge, GraphStorage, Node
+from graphport import Backend, Edge, GraphStorage, Node, open_storage
 from graphport.testing import RoundTrips, Rows
 from graphport_postgres.layout import index_form
+from graphport_postgres.storage import PostgresStorage
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A backend on an empty database of its own; opens handles onto it."""
+
+    backend: Backend
+    dsn: str
+    stack: ExitStack
+
+    def open(self, **options: Any) -> PostgresStorage:
+        storage = open_storage(self.backend, **{"dsn": self.dsn, **options})
+        assert isinstance(storage, PostgresStorage)
+        return self.stack.enter_context(storage)
+
+    def admin(self) -> psycopg.Connection[TupleRow]:
+        """A superuser's connection, closed at the end of the test."""
+        return self.stack.enter_context(psycopg.connect(self.dsn, autocommit=True))
+
+    def somebody_waits(self) -> bool:
+        """Whether a session of this database waits for a lock."""
+        with psycopg.connect(self.dsn, autocommit=True) as admin:
+            query = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            return admin.execute(query).fetchone() is not None
 
 
 def space_of(connection: psycopg.Connection[Any], graph: str) -> str:

@@ -12,13 +12,18 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psycopg
+
 SCRIPT = Path(__file__).parents[2] / "scripts" / "postgres-age.sh"
+TEMPLATE = "gp_test_template"
+"""The database that those of the tests are copies of."""
 IMAGE = "apache/age"
 COMMAND = (
     "postgres -c session_preload_libraries=age -c max_connections=200 -c jit=off"
@@ -84,7 +89,7 @@ def start_newest(folder: Path) -> Server:
     """The server with the newest AGE, from the first way that is open."""
     given = os.environ.get("GRAPHPORT_PG_DSN")
     if given:
-        return Server(given)
+        return _given(given)
     try:
         return _from_docker()
     except NoServer:
@@ -95,7 +100,17 @@ def start_newest(folder: Path) -> Server:
 
 def start_old(folder: Path) -> Server:
     given = os.environ.get("GRAPHPORT_PG_DSN_OLD")
-    return Server(given) if given else start_from_script("trixie", folder)
+    return _given(given) if given else start_from_script("trixie", folder)
+
+
+def _given(dsn: str) -> Server:
+    """Somebody else's server, which goes on running without our template."""
+
+    def clean() -> None:
+        with psycopg.connect(dsn, autocommit=True) as admin:
+            admin.execute(f"DROP DATABASE IF EXISTS {TEMPLATE} WITH (FORCE)".encode())
+
+    return Server(dsn, clean)
 
 
 def start_from_script(suite: str, folder: Path) -> Server:
@@ -135,10 +150,6 @@ def _from_docker() -> Server:
 
 
 def _wait_for(dsn: str) -> None:
-    import time
-
-    import psycopg
-
     for patience in range(120, -1, -1):
         try:
             psycopg.connect(dsn, connect_timeout=2).close()
@@ -175,8 +186,6 @@ def shared(folder: Path, start: Callable[[Path], Server]) -> Iterator[str]:
 
 
 def _wait_for_others(users: Path, mine: Path) -> None:
-    import time
-
     for _ in range(600):
         if not any(_alive(int(user.name)) for user in users.iterdir() if user != mine):
             return

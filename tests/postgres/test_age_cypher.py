@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from conftest import Engine
+from postgres_engine import Engine
 
 from graphport import Edge, Node
 from graphport.errors import InvalidInputError, InvalidQueryError, UnsupportedError

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from conftest import Engine
+from postgres_engine import Engine
 
 from graphport import Edge, EdgeKey, GraphSnapshot, Node
 from graphport.errors import StorageCorruptError

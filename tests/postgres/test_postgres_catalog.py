@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import Engine
+from postgres_engine import Engine
 
 from graphport import Edge, Node
 from graphport.errors import StorageCorruptError, StorageUnavailableError

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Engine
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from postgres_engine import Engine
 
 from graphport import Edge, GraphSnapshot, Node
 from graphport.errors import StorageFullError, TransactionError
+from graphport.model import dump_props
 from graphport_postgres import columns, wire
 from graphport_postgres.columns import Columns, rows_of
 from graphport_postgres.storage import PostgresStorage
@@ -184,3 +187,39 @@ def test_a_server_without_room_is_full(tables: Engine) -> None:
         storage.upsert_nodes([Node("a", "k", "a")])
     with pytest.raises(StorageFullError):
         storage.bulk_load(_graph(3, 3))
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def test_props_and_weights_come_back_to_the_letter(engine: Engine) -> None:
+    storage = engine.open()
+
+    @settings(deadline=None, max_examples=60, database=None)
+    @given(
+        st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), JSON, max_size=5),
+        st.floats(min_value=0, allow_infinity=False),
+    )
+    def round_trip(props: dict[str, Any], weight: float) -> None:
+        node, edge = Node("a", "k", "a", None, props), Edge("a", "a", "e", weight, props)
+        storage.upsert_nodes([node])
+        storage.upsert_edges([edge])
+        rows = [storage.get_nodes(["a"])["a"].props, *(held.props for held in storage.iter_edges())]
+        assert [dump_props(row) for row in rows] == [dump_props(props)] * 2
+        assert [repr(held.weight) for held in storage.iter_edges()] == [repr(weight)]
+        storage.bulk_load(GraphSnapshot.from_rows([node], [edge]))
+        assert dump_props(storage.get_nodes(["a"])["a"].props) == dump_props(props)
+        assert repr(storage.snapshot().weight.tolist()) == repr([weight])
+
+    round_trip()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from conftest import Engine
+from postgres_engine import Engine
 from postgres_servers import NoServer, ScriptServer, free_port
 
 from graphport import Node, open_storage

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from conftest import Engine
+from postgres_engine import Engine
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 

@@ -6,7 +6,7 @@ import logging
 import traceback
 
 import pytest
-from conftest import Engine
+from postgres_engine import Engine
 from psycopg.conninfo import conninfo_to_dict
 
 from graphport import Edge, GraphSnapshot, Node, open_storage

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from conftest import Engine
+from postgres_engine import Engine
 
 from graphport import Edge, Node, open_storage
 from graphport.errors import MissingNodeError, StorageBusyError, StorageUnavailableError, TransactionError
