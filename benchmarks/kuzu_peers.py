@@ -215,7 +215,8 @@ def compare(
 
 
 def ranked(graph: GraphSnapshot) -> igraph.Graph:
-    return into_igraph(graph.n_nodes, np.column_stack((graph.source_index, graph.target_index)), graph.weight)
+    pairs = zip(graph.source_index.tolist(), graph.target_index.tolist(), strict=True)  # igraph takes arrays slowly
+    return into_igraph(graph.n_nodes, list(pairs), graph.weight)
 
 
 def peer_ranked(ids: list[str], edges: list[tuple[int, int]], weights: list[float]) -> igraph.Graph:

@@ -64,16 +64,20 @@ class Engine:
         self._refresh()
         with self._gate.shared():
             if not self.exists:
-                yield Session(None, self._open.where, self._revision)
+                yield self._session(None)
                 return
             connection = self._open.connect()
             try:
-                session = Session(connection, self._open.where, self._revision)
+                session = self._session(connection)
                 session.run("BEGIN TRANSACTION READ ONLY")
                 yield session
                 session.run("COMMIT")
             finally:
                 connection.close()
+
+    def _session(self, connection: Any) -> Session:
+        scan_up_to = self.settings.driver.scan_up_to
+        return Session(connection, self._open.where, revision=self._revision, scan_up_to=scan_up_to)
 
     def revision(self) -> int:
         self._refresh()
@@ -145,7 +149,7 @@ class Engine:
         assert opened.seal is not None
         connection = opened.connect()
         try:
-            session = Session(connection, opened.where, revision)
+            session = self._session(connection)
             session.run("BEGIN TRANSACTION")
             apply(session)
             try:

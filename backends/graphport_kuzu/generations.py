@@ -57,7 +57,7 @@ def build(folder: Path, pointer: Pointer, settings: Settings, nodes: Table, edge
 def _copy(file: Path, settings: Settings, nodes: Table, edges: Table) -> None:
     database = settings.open_database(file, read_only=False)
     connection = settings.driver.load().Connection(database)
-    session = Session(connection, str(file), 0)
+    session = Session(connection, str(file))
     try:
         for statement in DDL:
             session.run(statement)

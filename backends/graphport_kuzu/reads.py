@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from graphport.model import Direction, Edge, EdgeKey, GraphCounts, Node
-from graphport_kuzu.arrow import Table, pa
+from graphport_kuzu.arrow import pa
 from graphport_kuzu.rows import iter_nodes, key_table, load_props
 from graphport_kuzu.schema import EDGES, NODES
 from graphport_kuzu.session import Session
 
-FEW = 500
-"""So many nodes are looked for among all faster than all edges are joined with them (measured at 200k and 1M)."""
-
 _IDS = pa.schema([("id", pa.string())])
 _OFFSETS = pa.schema([("id", pa.string()), ("offset", pa.int64())])
 _KINDS = pa.schema([("kind", pa.string()), ("number", pa.int64())])
-_INCIDENT = pa.schema([("near", pa.int64()), ("far", pa.string()), *list(EDGES)[2:], ("leaves", pa.bool_())])
+_INCIDENT = pa.schema([("near", pa.string()), ("far", pa.string()), *list(EDGES)[2:], ("leaves", pa.bool_())])
+_INCIDENT_BY_OFFSET = pa.schema([("near", pa.int64()), *list(_INCIDENT)[1:]])
+_WAYS = ((Direction.OUT, "-[e:Edge]->", "true"), (Direction.IN, "<-[e:Edge]-", "false"))
 
 
 def get_nodes(session: Session, ids: Sequence[str]) -> dict[str, Node]:
@@ -74,41 +72,58 @@ def incident_edges(
     """All edges of each node that exists, in no order."""
     if not ids:
         return {}
-    nodes = session.table(
-        "UNWIND $ids AS i MATCH (n:Node {id: i}) RETURN n.id, offset(id(n))", _OFFSETS, {"ids": list(ids)}
-    )
-    offset_of: dict[str, int] = dict(zip(nodes["id"].to_pylist(), nodes["offset"].to_pylist(), strict=True))
-    found: dict[str, dict[EdgeKey, Edge]] = {node_id: {} for node_id in offset_of}
-    if not found or (kinds is not None and not kinds):
-        return found
-    table = _far_ends(session, offset_of, direction, kinds)
-    id_at = {offset: node_id for node_id, offset in offset_of.items()}
-    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    for near, far, kind, weight, props, leaves in rows:
-        here = id_at[near]
-        source, target = (here, far) if leaves else (far, here)
-        found[here][EdgeKey(source, target, kind)] = Edge(source, target, kind, weight, load_props(props))
+    if kinds is not None and not kinds:
+        return {node_id: {} for node_id in existing(session, ids)}
+    look_up = _by_scan if len(ids) <= session.scan_up_to else _by_join
+    found: dict[str, dict[EdgeKey, Edge]] = {}
+    for here, far, kind, weight, props, leaves in look_up(session, ids, direction, kinds):
+        edges = found.setdefault(here, {})
+        if far is not None:
+            source, target = (here, far) if leaves else (far, here)
+            edges[EdgeKey(source, target, kind)] = Edge(source, target, kind, weight, load_props(props))
     return found
 
 
-def _far_ends(session: Session, offset_of: dict[str, int], direction: Direction, kinds: frozenset[str] | None) -> Table:
-    """As `_INCIDENT`: the edges that leave or enter those nodes, in one statement for both ways."""
-    few = len(offset_of) <= FEW
-    near = "(a:Node)" if few else "(a:Node {id: i})"
-    conditions = ["offset(id(a)) IN $near"] if few else []
-    parameters: dict[str, Any] = {"near": list(offset_of.values()) if few else list(offset_of)}
-    if kinds is not None:
-        conditions.append("e.kind IN $kinds")
-        parameters["kinds"] = sorted(kinds)
+_Incident = Iterator[tuple[str, str | None, str, float, str, bool]]
+"""(id here, id there, kind, weight, props, whether it leaves); a node without edges has a row without the id there."""
+
+
+def _by_join(session: Session, ids: Sequence[str], direction: Direction, kinds: frozenset[str] | None) -> _Incident:
+    # OPTIONAL MATCH makes ladybug go from each node to its edges; with MATCH it joins all edges (100x slower).
     queries = [
-        f"{'' if few else 'UNWIND $near AS i'} MATCH {near}{arrow}(b:Node) "
-        f"{'WHERE ' if conditions else ''}{' AND '.join(conditions)} "
-        "RETURN offset(id(a)) AS near, b.id AS far, e.kind AS kind, e.weight AS weight, e.props AS props, "
+        f"UNWIND $ids AS i MATCH (a:Node {{id: i}}) OPTIONAL MATCH (a){arrow}(b:Node) "
+        f"{'' if kinds is None else 'WHERE e.kind IN $kinds'} "
+        "RETURN a.id AS near, b.id AS far, e.kind AS kind, e.weight AS weight, e.props AS props, "
         f"{leaves} AS leaves"
-        for way, arrow, leaves in ((Direction.OUT, "-[e:Edge]->", "true"), (Direction.IN, "<-[e:Edge]-", "false"))
+        for way, arrow, leaves in _WAYS
         if direction in (way, Direction.BOTH)
     ]
-    return session.table(" UNION ALL ".join(queries), _INCIDENT, parameters)
+    parameters = {"ids": list(ids)} if kinds is None else {"ids": list(ids), "kinds": sorted(kinds)}
+    table = session.table(" UNION ALL ".join(queries), _INCIDENT, parameters)
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+
+def _by_scan(session: Session, ids: Sequence[str], direction: Direction, kinds: frozenset[str] | None) -> _Incident:
+    nodes = session.table(
+        "UNWIND $ids AS i MATCH (n:Node {id: i}) RETURN n.id, offset(id(n))", _OFFSETS, {"ids": list(ids)}
+    )
+    id_at: dict[int, str] = dict(zip(nodes["offset"].to_pylist(), nodes["id"].to_pylist(), strict=True))
+    for node_id in id_at.values():
+        yield node_id, None, "", 0.0, "", True
+    if not id_at:  # the engine cannot type an empty list
+        return
+    queries = [
+        f"MATCH (a:Node){arrow}(b:Node) WHERE offset(id(a)) IN $near "
+        f"{'' if kinds is None else 'AND e.kind IN $kinds'} "
+        "RETURN offset(id(a)) AS near, b.id AS far, e.kind AS kind, e.weight AS weight, e.props AS props, "
+        f"{leaves} AS leaves"
+        for way, arrow, leaves in _WAYS
+        if direction in (way, Direction.BOTH)
+    ]
+    parameters = {"near": list(id_at)} if kinds is None else {"near": list(id_at), "kinds": sorted(kinds)}
+    table = session.table(" UNION ALL ".join(queries), _INCIDENT_BY_OFFSET, parameters)
+    for near, *rest in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        yield id_at[near], *rest
 
 
 def counts(session: Session) -> GraphCounts:

@@ -18,13 +18,15 @@ Parameters = Mapping[str, Any]
 class Session:
     """One connection; ``revision`` is that of the graph it sees, at least.
 
-    A dropped graph has no database: then ``connection`` is None and every result is empty.
+    A dropped graph has no database: then ``connection`` is None and every result is empty. For
+    ``scan_up_to`` see `Driver`.
     """
 
-    def __init__(self, connection: Any, where: str, revision: int) -> None:
+    def __init__(self, connection: Any, where: str, *, revision: int = 0, scan_up_to: int = 0) -> None:
         self._connection = connection
         self._where = where
         self.revision = revision
+        self.scan_up_to = scan_up_to
 
     def run(self, statement: str, parameters: Parameters | None = None) -> None:
         with self.result(statement, parameters):

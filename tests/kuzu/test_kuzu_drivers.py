@@ -67,6 +67,19 @@ def test_the_other_drivers_file_says_who_wrote_it(options: dict[str, Any]) -> No
     assert run(options, "with open_graph() as graph:\n    say(graph.counts().nodes)") == "1"
 
 
+def test_a_graph_is_copied_over_to_the_other_driver(options: dict[str, Any], tmp_path: Path) -> None:
+    nodes = "Node('a', 'k', 'a', None, {'x': 0.1}), Node('b', 'k', 'b')"
+    fill = f"    graph.upsert_nodes([{nodes}])\n    graph.upsert_edges([Edge('a', 'b', 'e', 0.3, {{'y': [1, None]}})])"
+    run(options, f"with open_graph() as graph:\n{fill}")
+    source = f"kuzu {{path: {options['path']}, driver: {DRIVER}}}"
+    target = f"kuzu {{path: {tmp_path / 'copy'}, driver: {OTHER}}}"
+    command = [sys.executable, "-m", "graphport.cli.main", "migrate", source, target]
+    subprocess.run(command, check=True, capture_output=True)
+    tell = "with open_graph() as graph:\n    say(list(graph.iter_nodes()), list(graph.iter_edges()))"
+    copied = {**options, "path": tmp_path / "copy", "driver": OTHER}
+    assert run(copied, tell) == run(options, tell) != "[] []"
+
+
 def test_another_storage_version_is_refused_and_left_alone(options: dict[str, Any]) -> None:
     run(options, "open_graph().close()")
     (database,) = Path(options["path"]).glob("graph/gen-*/graph.db")
