@@ -12,6 +12,7 @@ Times are the best of ``--repeat``; trust the ratios.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import json
 import os
@@ -198,6 +199,7 @@ def peak_memory() -> Iterator[list[float]]:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed earlier must not hide what is taken now
     before = resident()
 
     def watch() -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import psycopg
 from psycopg import errors as pg
@@ -50,6 +50,14 @@ class _Transaction:
     @property
     def connection(self) -> Link:
         return self.lease.connection
+
+
+class View(NamedTuple):
+    """A connection that sees one state; what it was asked first; what may be sent along with the last statement."""
+
+    connection: Link
+    rows: list[Rows]
+    ending: tuple[Statement, ...]
 
 
 class Session:
@@ -218,7 +226,7 @@ class Session:
     # -- several statements, one view ----------------------------------------------------------------
 
     @contextmanager
-    def still(self, *first: Statement) -> Generator[tuple[Link, list[Rows]]]:
+    def still(self, *first: Statement) -> Generator[View]:
         """A connection that sees one state of the graph throughout the block, and the rows of the first statements.
 
         Raises `GraphAbsentError`. Driver errors are typed here, also those from the block.
@@ -226,11 +234,11 @@ class Session:
         own = self._own()
         with typed(self._what):
             if own is not None:
-                yield own.connection, run(own.connection, *first) if first else []
+                yield View(own.connection, run(own.connection, *first) if first else [], ())
                 return
             lease, rows = self._unless_absent(lambda: self._stilled(*first))
             try:
-                yield lease.connection, rows
+                yield View(lease.connection, rows, (_COMMIT,))
             finally:
                 self._connections.give_back(lease)
 
@@ -248,8 +256,8 @@ class Session:
         """As `still`, but writing is refused, and what the block did to the database is undone at its end."""
         own = self._own()
         if own is None:
-            with self.still() as (connection, _):
-                yield connection
+            with self.still() as view:
+                yield view.connection
             return
         with typed(self._what):
             run(
@@ -273,8 +281,8 @@ class Session:
 
     def _streamed_alone(self, statement: Statement, decode: Callable[[Row], T]) -> Generator[T]:
         try:
-            with self.still() as (connection, _):
-                yield from map(decode, fetched(connection, "gp", statement))
+            with self.still() as view:
+                yield from map(decode, fetched(view.connection, "gp", statement))
         except GraphAbsentError:
             return
 

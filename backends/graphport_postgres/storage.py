@@ -143,18 +143,17 @@ class PostgresStorage:
         way, wanted_kinds = check_direction(direction), self._kind_keys(check_kinds(kinds))
         first = Statement(self._sql.seeds, {"ids": self._keys(check_ids(seeds)), "room": max_nodes + 1})
         try:
-            with self._session.still(first) as (connection, rows):
-                walk = Walk(connection, self.layout, self._sql, max_nodes)
-                return walk.onward(rows[0], depth=depth, way=way, kinds=wanted_kinds)
+            with self._session.still(first) as view:
+                return Walk(view, self.layout, self._sql, max_nodes).onward(depth=depth, way=way, kinds=wanted_kinds)
         except GraphAbsentError:
             return Subgraph((), (), {})
 
     def snapshot(self, *, kinds: Iterable[str] | None = None) -> GraphSnapshot:
         wanted = self._kind_keys(check_kinds(kinds))
         try:
-            with self._session.still(Statement(self._sql.revision, {})) as (connection, rows):
-                revision = None if self._session.sees_own_changes() else _revision(rows[0])
-                return self._columns.read(connection, wanted, revision)
+            with self._session.still(Statement(self._sql.revision, {})) as view:
+                revision = None if self._session.sees_own_changes() else _revision(view.rows[0])
+                return self._columns.read(view.connection, wanted, revision)
         except GraphAbsentError:
             return GraphSnapshot.from_arrays([], [], [], revision=self.revision())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphport.model import Direction, Edge, Node, Subgraph
-from graphport_postgres.connections import Link
 from graphport_postgres.layout import Layout
+from graphport_postgres.session import View
 from graphport_postgres.statements import Statements
 from graphport_postgres.wire import Rows, Statement, run
 
@@ -18,8 +18,9 @@ class Walk:
     something off.
     """
 
-    def __init__(self, connection: Link, layout: Layout, statements: Statements, max_nodes: int) -> None:
-        self._connection = connection
+    def __init__(self, view: View, layout: Layout, statements: Statements, max_nodes: int) -> None:
+        """``view`` was asked for the seeds."""
+        self._view = view
         self._layout = layout
         self._statements = statements
         self._max_nodes = max_nodes
@@ -28,14 +29,14 @@ class Walk:
         self._seen: list[str] = []
         self._truncated = False
 
-    def onward(self, seeds: Rows, *, depth: int, way: Direction, kinds: Sequence[str] | None) -> Subgraph:
-        """From the rows of the seeds; ``kinds`` are encoded keys."""
-        level = self._taken(seeds, 0)
+    def onward(self, *, depth: int, way: Direction, kinds: Sequence[str] | None) -> Subgraph:
+        """From the seeds; ``kinds`` are encoded keys."""
+        level = self._taken(self._view.rows[0], 0)
         for step in range(1, depth + 1):
             if not level or self._truncated:
                 break
             asked = {"level": level, "seen": self._seen, "kinds": kinds, "room": self._room() + 1}
-            level = self._taken(run(self._connection, Statement(self._statements.step[way], asked))[0], step)
+            level = self._taken(run(self._view.connection, Statement(self._statements.step[way], asked))[0], step)
         return Subgraph(tuple(self._nodes), tuple(self._inside(kinds)), self._depths, self._truncated)
 
     def _inside(self, kinds: Sequence[str] | None) -> list[Edge]:
@@ -44,7 +45,7 @@ class Walk:
             return []
         ids = dict(zip(self._seen, self._depths, strict=True))
         statement = Statement(self._statements.inside, {"seen": self._seen, "kinds": kinds})
-        rows = run(self._connection, statement)[0]
+        rows = run(self._view.connection, statement, *self._view.ending)[0]
         edges = (self._layout.decode_edge((ids[source], ids[target], *rest)) for source, target, *rest in rows)
         return sorted(edges, key=lambda edge: edge.key)
 
