@@ -142,7 +142,7 @@ up() {
   find_compose
   [ -z "${DOCKER_HOST:-}" ] || echo "export DOCKER_HOST=$DOCKER_HOST"
   [ -z "${DOCKER_CONFIG:-}" ] || echo "export DOCKER_CONFIG=$DOCKER_CONFIG"
-  # testcontainers: no helper image to pull, and the ports are on this machine even if it looks like a container
+  # testcontainers: no further image to pull, and the ports are on this machine even if it looks like a container
   echo "export GRAPHPORT_AGE_IMAGE=$IMAGE TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CONNECTION_MODE=docker_host"
   echo "export TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1"
 }
