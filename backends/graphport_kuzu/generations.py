@@ -7,7 +7,6 @@ checkpointed.
 
 from __future__ import annotations
 
-import logging
 import shutil
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,6 @@ from graphport_kuzu.schema import DDL
 from graphport_kuzu.seals import DATABASE, WAL, Seal, seal_database
 from graphport_kuzu.session import Session
 
-log = logging.getLogger("graphport")
-
 FILE_SIZE = 4 * 2**20
 """At least as large as the file of an empty graph (kuzu: 1 MiB)."""
 
@@ -35,7 +32,7 @@ def build(folder: Path, pointer: Pointer, settings: Settings, nodes: Table, edge
     """
     place = folder / f"new-{pointer.number:06d}"
     with typed_files(str(place)):
-        _remove(place)
+        shutil.rmtree(place, ignore_errors=True)
         durable.require_room(folder, FILE_SIZE + 2 * (nodes.nbytes + edges.nbytes))
         place.mkdir()
         try:
@@ -44,13 +41,13 @@ def build(folder: Path, pointer: Pointer, settings: Settings, nodes: Table, edge
             finished = place.rename(folder / pointer.folder_name)
             durable.sync(folder)
         except BaseException:
-            _remove(place)
+            shutil.rmtree(place, ignore_errors=True)
             raise
         try:
             write_pointer(folder, pointer)
         except BaseException:
             if read_pointer(folder) != pointer:
-                _remove(finished)
+                shutil.rmtree(finished, ignore_errors=True)
             raise
 
 
@@ -69,6 +66,8 @@ def _copy(file: Path, settings: Settings, nodes: Table, edges: Table) -> None:
         if not may_close_after(error):
             abandon(connection)
             abandon(database)
+            for part in file.parent.iterdir():  # it stays open, and would keep the room on the disk
+                durable.truncate(part, 0)
             raise
         _close(file, connection, database)
         raise
@@ -81,13 +80,6 @@ def _close(file: Path, connection: Any, database: Any) -> None:
         database.close()
 
 
-def _remove(place: Path) -> None:
-    """Removes a generation; its room on the disk is free even where an abandoned database holds it open."""
-    for file in place.glob("*"):
-        durable.truncate(file, 0)
-    shutil.rmtree(place, ignore_errors=True)
-
-
 def copy_for_queries(folder: Path, pointer: Pointer, seal: Seal) -> Path:
     """A copy of the generation's database as of ``seal``, for a process that may not open the original.
 
@@ -96,11 +88,11 @@ def copy_for_queries(folder: Path, pointer: Pointer, seal: Seal) -> Path:
     place = folder / f"query-{pointer.number:06d}-{seal.revision}"
     if not place.exists():
         with typed_files(str(place)):
-            for old in folder.glob("query-*"):
-                _remove(old)
             source, fresh = folder / pointer.folder_name, folder / "new-query"
+            for old in (fresh, *folder.glob("query-*")):
+                shutil.rmtree(old, ignore_errors=True)
             durable.require_room(folder, sum(file.stat().st_size for file in source.iterdir()))
-            fresh.mkdir(exist_ok=True)
+            fresh.mkdir()
             shutil.copyfile(source / DATABASE, fresh / DATABASE)
             if seal.file == WAL:
                 shutil.copyfile(source / WAL, fresh / WAL)
@@ -113,7 +105,7 @@ def sweep(folder: Path, current: Pointer | None) -> None:
     """Removes what a killed process left: half-built generations, and such that no longer count."""
     for place in [*folder.glob("new-*"), *folder.glob("gen-*"), *folder.glob("query-*")]:
         if current is None or place.name != current.folder_name or not current.is_live:
-            _remove(place)
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def require_pointer(folder: Path) -> Pointer | None:
@@ -133,7 +125,6 @@ def set_aside(folder: Path, error: StorageCorruptError) -> StorageCorruptError:
             if thing.exists():
                 thing.rename(aside / thing.name)
         durable.sync(folder)
-    log.error("%s; moved to %s", error, aside)
     return StorageCorruptError(
         f"{error}; everything of this graph was moved to {aside}, and opening it again starts an empty one"
     )

@@ -171,6 +171,15 @@ def test_what_killed_builds_left_is_swept_away(generation: Path, open_graph: Ope
     assert [place.name for place in folder.iterdir() if place.is_dir()] == [generation.name]
 
 
+def test_a_reader_that_has_an_old_generation_open_keeps_its_bytes(generation: Path, open_graph: Open) -> None:
+    before = (generation / "graph.db").read_bytes()
+    with (generation / "graph.db").open("rb") as held:
+        with open_graph() as graph:
+            graph.clear()
+        assert not generation.exists()
+        assert held.read() == before
+
+
 def test_a_process_killed_before_the_first_pointer_leaves_no_alarm(folder: Path, open_graph: Open) -> None:
     open_graph().close()
     (folder / "CURRENT").unlink()
