@@ -25,23 +25,25 @@ ENGINES = {"age-newest": ("newest", AGE), "age-old": ("old", AGE), "tables": ("n
 _numbers = count(1)
 
 
-def _session_folder(name: str) -> Path:
+def _server_folder(name: str) -> Path:
     """Below the temporary folder and not pytest's, which the server's system user may not enter."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-    return Path(tempfile.gettempdir()) / f"graphport-postgres-{run[:12]}-{name}"
+    return Path(tempfile.gettempdir()) / f"graphport-postgres-{os.getpid()}-{name}"
 
 
 @pytest.fixture(scope="session")
-def servers() -> Iterator[Callable[[str], str]]:
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
     """Gives the dsn of the superuser of the server called ``newest`` or ``old``."""
     starts: dict[str, Callable[[Path], Server]] = {"newest": start_newest, "old": start_old}
     running: dict[str, str] = {}
+    base = tmp_path_factory.getbasetemp()
+    session = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base  # what the workers have in common
     with ExitStack() as stack:
 
-        def server(name: str) -> str:
+        def dsn_of(name: str) -> str:
             if name not in running:
                 try:
-                    running[name] = stack.enter_context(shared(_session_folder(name), starts[name]))
+                    server = shared(session / f"postgres-{name}", _server_folder(name), starts[name])
+                    running[name] = stack.enter_context(server)
                 except NoServer as error:
                     if "CI" in os.environ:
                         raise
@@ -49,7 +51,7 @@ def servers() -> Iterator[Callable[[str], str]]:
                 _make_template(running[name])
             return running[name]
 
-        yield server
+        yield dsn_of
 
 
 def _make_template(dsn: str) -> None:

@@ -31,6 +31,10 @@ COMMAND = (
 )
 
 
+WATCH = 'while [ -d "/proc/$1" ]; do sleep 1; done; "$2" stop; rm -rf "$3"'
+"""Ends a server whose test session was killed and cannot do so itself."""
+
+
 class NoServer(Exception):
     """This way of getting a server is not open here; why."""
 
@@ -51,13 +55,21 @@ class ScriptServer:
     folder: Path
     port: int
 
-    def run(self, command: str) -> str:
-        env = os.environ | {
+    def environment(self) -> dict[str, str]:
+        return os.environ | {
             "GRAPHPORT_PG_SUITE": self.suite,
             "GRAPHPORT_PG_HOME": str(self.folder),
             "GRAPHPORT_PG_PORT": str(self.port),
         }
-        done = subprocess.run([str(SCRIPT), command], env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+    def run(self, command: str) -> str:
+        done = subprocess.run(
+            [str(SCRIPT), command],
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
         if done.returncode:
             raise NoServer(f"scripts/postgres-age.sh {command} failed: {done.stderr.strip()[-500:]}")
         return done.stdout.strip()
@@ -115,7 +127,22 @@ def _given(dsn: str) -> Server:
 
 def start_from_script(suite: str, folder: Path) -> Server:
     server = ScriptServer(suite, folder, free_port())
-    return Server(server.run("start"), server.remove)
+    dsn = server.run("start")
+    watcher = subprocess.Popen(
+        ["bash", "-c", WATCH, "watch", str(os.getpid()), str(SCRIPT), str(folder)],
+        env=server.environment(),
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+    def stop() -> None:
+        server.remove()
+        watcher.terminate()
+        watcher.wait()
+
+    return Server(dsn, stop)
 
 
 def _from_docker() -> Server:
@@ -162,34 +189,38 @@ def _wait_for(dsn: str) -> None:
 
 
 @contextmanager
-def shared(folder: Path, start: Callable[[Path], Server]) -> Iterator[str]:
-    """The dsn of a server that all workers of a session use; the first starts it and the last one stops it."""
-    users = folder / "users"
+def shared(state: Path, folder: Path, start: Callable[[Path], Server]) -> Iterator[str]:
+    """The dsn of a server that all workers of a session use; who started it stops it when the others have ended.
+
+    ``state`` is a folder that the workers share and no other session does, ``folder`` the server's.
+    """
+    users = state / "users"
     users.mkdir(parents=True, exist_ok=True)
-    mine, kept = users / str(os.getpid()), folder / "dsn"
+    mine, kept = users / str(os.getpid()), state / "dsn"
     server: Server | None = None
-    with _locked(folder):
+    with _locked(state):
         if not kept.exists():
-            server = start(folder / "server")
+            server = start(folder)
             kept.write_text(server.dsn)
         dsn = kept.read_text()
         mine.touch()
     try:
         yield dsn
     finally:
+        while server is not None and not _stopped(state, server, users, mine):
+            time.sleep(0.5)
         if server is None:
             mine.unlink()
-        else:  # who started it knows how to stop it, and waits for the others to end
-            _wait_for_others(users, mine)
-            server.stop()
-            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait_for_others(users: Path, mine: Path) -> None:
-    for _ in range(600):
-        if not any(_alive(int(user.name)) for user in users.iterdir() if user != mine):
-            return
-        time.sleep(0.5)
+def _stopped(state: Path, server: Server, users: Path, mine: Path) -> bool:
+    with _locked(state):
+        if any(_alive(int(user.name)) for user in users.iterdir() if user != mine):
+            return False
+        server.stop()
+        (state / "dsn").unlink()
+        mine.unlink()
+        return True
 
 
 def _alive(process: int) -> bool:
