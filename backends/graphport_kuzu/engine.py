@@ -213,7 +213,7 @@ class Engine:
 
         Raises `StorageBusyError` if another process keeps it for ``timeout`` seconds; then all is as before.
         """
-        with self._gate.exclusive():
+        with self._gate.exclusive(), typed_files(str(self.folder)):
             wanted = Mode.WRITER if self.writers else Mode.READER if self.readers else Mode.CLOSED
             if wanted is self._mode:
                 return
@@ -239,10 +239,11 @@ class Engine:
     def _refresh(self) -> None:
         """Opens the database again if a writer in another process went on, or if opening it failed last time."""
         self.require_this_process()
-        if self._is_current and (self._mode is Mode.WRITER or self._seen == self._open.look()):
-            return
-        with self._gate.exclusive():
-            self._attach()
+        with typed_files(str(self.folder)):
+            if self._is_current and (self._mode is Mode.WRITER or self._seen == self._open.look()):
+                return
+            with self._gate.exclusive():
+                self._attach()
 
     def _attach(self) -> None:
         """Opens what counts now, from the disk. Runs alone in the gate."""

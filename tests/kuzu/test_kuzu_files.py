@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -245,3 +246,10 @@ def test_folder_names_are_plain_and_lead_back_to_the_graph(name: str, tmp_path: 
     assert set(folder.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-%~")
     open_graph(graph=name).close()
     assert graph_names(tmp_path / "store") == [name]
+
+
+def test_a_folder_that_may_not_be_used_is_unavailable(open_graph: Open) -> None:
+    denied = PermissionError(13, "Permission denied")
+    with patch("graphport_kuzu.locks.os.open", side_effect=denied), pytest.raises(StorageUnavailableError):
+        open_graph()
+    open_graph().close()
