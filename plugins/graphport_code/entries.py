@@ -120,6 +120,7 @@ def make_entries(
     made: list[Entry] = []
     for piece in layout.pieces:
         symbol = by_key.get(piece.owner)
+        is_first = layout.first_of[piece.owner] == piece.entry
         text = "\n".join(_clipped(source.lines[line - 1]) for line in piece.lines)
         first, last = (piece.lines[0], piece.lines[-1]) if piece.lines else (1, max(1, len(source.lines)))
         if symbol is None:
@@ -133,7 +134,7 @@ def make_entries(
                     document=source.path,
                     start_line=first,
                     end_line=last,
-                    names=(posixpath.basename(source.path),),
+                    names=(posixpath.basename(source.path),) if is_first else (),
                     meta={"language": language, "imports": list(imports[:MAX_IMPORTS])},
                 )
             )
@@ -147,11 +148,19 @@ def make_entries(
                     document=source.path,
                     start_line=first,
                     end_line=last,
-                    names=tuple(dict.fromkeys((symbol.name, symbol.qualified))),
+                    names=telling_names(symbol) if is_first else (),
                     meta={"language": language, "symbol": symbol.node_id(source.path), "symbol_kind": symbol.kind},
                 )
             )
     return made
+
+
+def telling_names(symbol: Symbol) -> tuple[str, ...]:
+    """Names that mean the symbol wherever they are read: ``parse_date`` and ``Cart.total``, not ``run``."""
+    name = symbol.name
+    is_telling = "_" in name.strip("_") or (name[1:] != name[1:].lower() and name != name.upper())
+    spelled = [name] if is_telling else []
+    return tuple(dict.fromkeys([*spelled, *([symbol.qualified] if "." in symbol.qualified else [])]))
 
 
 def _clipped(line: str) -> str:

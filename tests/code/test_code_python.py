@@ -509,6 +509,17 @@ def test_the_file_entry_holds_what_no_symbol_holds_and_its_imports() -> None:
     assert (first.kind, first.start_line, first.end_line) == ("file", 1, 7)
 
 
+def test_only_telling_names_are_words_that_texts_are_linked_by() -> None:
+    project = Project({"m.py": "class Cart:\n    def run(self): pass\nclass CartView: pass\ndef parse_date(): pass\n"})
+    assert {entry.title: entry.names for entry in project.entries()} == {
+        "m.py": ("m.py",),
+        "Cart": (),
+        "Cart.run": ("Cart.run",),
+        "CartView": ("CartView",),
+        "parse_date": ("parse_date",),
+    }
+
+
 def test_two_symbols_of_one_name_are_told_apart_by_line() -> None:
     project = Project({"m.py": "def f(): pass\n\ndef f():\n    g()\n\ndef g(): pass\n"})
     assert {node.id for node in project.nodes().values() if node.name == "f"} == {"symbol:m.py::f", "symbol:m.py::f#L3"}
