@@ -1,11 +1,11 @@
 """The tables of docs/retrieval.md: every mode on every question set.
 
-    python benchmarks/question_sets.py DATA [SET ...] [--embedder NAME] [--ablations] [--cache DIR]
+    python benchmarks/question_sets.py DATA [SET ...] [--embedder NAME] [--ablations] [--untitled] [--cache DIR]
 
 DATA holds a folder per question set in BEIR's layout: ``corpus.jsonl``, ``queries.jsonl``,
 ``qrels/test.tsv``, and for one with extracted triples ``triples.jsonl`` (``_id``, ``triples``). Prints
 Markdown: one table of all modes and one by type of question, and with triples a table of what they add;
-``--ablations`` adds what each rule of the walk brings.
+``--ablations`` adds what each rule of the walk brings; ``--untitled`` takes the passages' titles away.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +43,11 @@ def main() -> None:
         if not (folder / "qrels" / "test.tsv").exists() or (arguments.sets and folder.name not in arguments.sets):
             continue
         found = load_questions(folder / "corpus.jsonl", folder / "queries.jsonl", folder / "qrels" / "test.tsv")
+        corpus = [replace(entry, title="") for entry in found.corpus] if arguments.untitled else found.corpus
         if kept is not None:
             kept([question.text for question in found.questions])
         with open_knowledge_base(":memory:", embedder=kept) as kb:
-            kb.add(found.corpus)
+            kb.add(corpus)
             if kept is not None:
                 kept.save()
             told = summaries(evaluate(kb, found.questions, [mode for mode in MODES if kept or mode != "dense"]))
@@ -64,6 +66,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--embedder", default="minilm")
     parser.add_argument("--ablations", action="store_true", help="what each rule of the walk brings")
+    parser.add_argument("--untitled", action="store_true", help="take the passages' titles away")
     parser.add_argument("--cache", type=Path, default=Path("benchmarks/.vectors"))
     return parser.parse_args()
 
