@@ -19,7 +19,7 @@ WORDS = ["Calvin", "Geneva", "wrote", "Servetus", "burned", "1553", "lake"]
 a_hit = st.builds(
     lambda entry, score, words: Hit(entry, score, text=" ".join(words)),
     st.uuids().map(str),
-    st.floats(0, 1),
+    st.integers(0, 64).map(lambda n: n / 64),
     st.lists(st.sampled_from(WORDS), max_size=6),
 )
 some_hits = st.lists(a_hit, max_size=7, unique_by=lambda hit: hit.entry)
@@ -121,6 +121,8 @@ def test_everything_is_taken_where_the_budget_allows_and_worth_1() -> None:
 
 def test_scores_next_to_nothing_do_not_overflow() -> None:
     assert pack_evidence([Hit("a", 5e-324)], 0).value == pytest.approx(1 / 3)
+    far_apart = pack_evidence([Hit("a", 1.0), Hit("b", 5e-324, text="x")], 1)
+    assert far_apart.value == pytest.approx(1 / 3)
 
 
 def test_nothing_to_choose_from_is_empty_evidence() -> None:

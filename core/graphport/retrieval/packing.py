@@ -25,6 +25,7 @@ Vector = NDArray[np.float64]
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"\w+")
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ class _Value:
         if self._similarity.shape != (n, n):
             raise InvalidQueryError(f"similarity has shape {self._similarity.shape}; it must be ({n}, {n})")
         scores = np.maximum(np.array([hit.score for hit in hits], dtype=np.float64), 0)
+        scores /= scores.max(initial=0.0) or 1.0
         total = weights.coverage + weights.facility + weights.relevance
         best = self._similarity.max(axis=1, initial=0.0)
         self._rarity = _scaled(rarity, float(rarity[self._has.any(axis=0)].sum()), weights.coverage / total)
@@ -199,4 +201,5 @@ def _cosines(words: Sequence[Counter[str]]) -> Vector:
 
 
 def _scaled(parts: Vector, total: float, share: float) -> Vector:
-    return parts / total * share if total > 0 else np.zeros_like(parts)
+    """``parts`` scaled so that what is ``total`` becomes ``share``; zeros where there is next to nothing to scale."""
+    return parts * (share / total) if total > _NOTHING else np.zeros_like(parts)
