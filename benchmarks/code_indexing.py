@@ -25,6 +25,7 @@ from graphport.builders import Document, Extraction
 from graphport_code import CodeBuilder
 
 EDITS = 20
+ROOT = Path(__file__).resolve().parents[1]
 Row = tuple[str, Mapping[str, Any]]
 
 
@@ -81,7 +82,7 @@ def grouped(extraction: Extraction) -> dict[str, list[Mapping[str, Any]]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*", type=Path)
-    folders: list[Path] = parser.parse_args().folders or [Path(__file__).resolve().parents[1], installed("networkx")]
+    folders: list[Path] = parser.parse_args().folders or [ROOT, installed("networkx")]
     for folder in folders:
         print("\n".join(f"{label:44} {value}" for label, value in measured(folder)), end="\n\n")
 
@@ -117,7 +118,7 @@ def measured(folder: Path) -> list[tuple[str, str]]:
     costs, linked = [cost for cost, _ in edits], [count for _, count in edits]
     apart = f"{lines / extracted:,.0f} / {lines / (whole - extracted):,.0f}"
     return [
-        (str(folder), ""),
+        ("this repository" if folder == ROOT else folder.name, ""),
         ("files, lines, facts", f"{len(texts)}, {lines}, {sum(caller.facts.values())}"),
         ("files and lines a second, both steps", f"{len(texts) / whole:.0f}, {lines / whole:,.0f}"),
         (
