@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import graph_of
 
-from graphport import Edge, GraphSnapshot, Node
+from graphport import Edge, GraphSnapshot, Node, personalized_pagerank
 from graphport.errors import InvalidSeedsError
 from graphport.retrieval.bounded import bounded_pagerank
 from graphport.retrieval.leg import bounded_leg, graph_leg
@@ -90,6 +90,22 @@ def test_the_bounded_leg_is_the_whole_one_where_the_bound_is_wide_enough() -> No
     assert bounded.unexplored < 1e-5
     assert [entry for entry, _ in bounded.ranked] == [entry for entry, _ in whole.ranked]
     assert dict(bounded.ranked) == {entry: pytest.approx(score, abs=1e-5) for entry, score in whole.ranked}
+
+
+def test_the_bounded_leg_weighs_seeds_by_specificity_too() -> None:
+    graph = graph_of([("entry:a", "mentions", "phrase:x"), ("entry:b", "mentions", "phrase:y"),
+                      ("entry:c", "mentions", "phrase:y"), ("entry:d", "mentions", "phrase:y")])  # fmt: skip
+    entities = [entity("phrase:x"), entity("phrase:y")]
+    assert dict(bounded_leg(stored(graph), entities).ranked) == pytest.approx(
+        dict(graph_leg(graph, entities).ranked), abs=1e-5
+    )
+
+
+def test_an_edge_to_itself_counts_twice_as_in_igraph() -> None:
+    graph = graph_of([("entry:a", "mentions", "phrase:x"), ("phrase:x", "like", "phrase:x")])
+    found = bounded_pagerank(stored(graph), {"phrase:x": 1.0})
+    exact = personalized_pagerank(graph, {"phrase:x": 1.0}, engine="igraph")
+    assert found.scores == pytest.approx(dict(exact), abs=1e-5)
 
 
 class CountingStorage(MemoryStorage):

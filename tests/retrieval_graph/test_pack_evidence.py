@@ -99,6 +99,12 @@ def test_one_dear_hit_beats_the_cheap_ones_that_the_greedy_rule_would_take() -> 
     assert [hit.entry for hit in pack_evidence(hits, 100, weights=only_relevance).hits] == ["dear"]
 
 
+def test_two_cheap_hits_beat_a_dear_one_that_is_worth_a_little_more_than_each() -> None:
+    hits = [Hit("dear", 0.6, text="x y"), Hit("one", 0.5, text="x"), Hit("two", 0.5, text="y")]
+    only_relevance = Weights(coverage=0, facility=0)
+    assert [hit.entry for hit in pack_evidence(hits, 2, weights=only_relevance).hits] == ["one", "two"]
+
+
 def test_the_cost_is_any_count_of_a_text() -> None:
     hits = [Hit("a", 1.0, text="one two"), Hit("b", 0.9, text="three")]
     assert [hit.entry for hit in pack_evidence(hits, 5, cost=len).hits] == ["b"]
