@@ -182,7 +182,9 @@ def test_a_query_the_engine_dies_of_leaves_the_process_and_the_graph(graph: Grap
 
 def test_an_endless_query_can_be_interrupted(options: dict[str, Any], open_graph: Open) -> None:
     endless = "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN count(a + b)"
-    code = f"graph = open_graph()\nsay('asks')\ntry:\n    graph.cypher({endless!r})\nexcept KeyboardInterrupt:\n"
+    # A shell that runs tests in the background has SIGINT ignored, and so would its children.
+    code = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code += f"graph = open_graph()\nsay('asks')\ntry:\n    graph.cypher({endless!r})\nexcept KeyboardInterrupt:\n"
     with Child(options, f"{code}    say('interrupted', graph.cypher('RETURN 1'))\n    graph.close()") as child:
         assert child.hear() == "asks"
         time.sleep(1)
