@@ -12,10 +12,9 @@ from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
-import psycopg
 import pytest
 from postgres_engine import Engine
-from postgres_servers import TEMPLATE, NoServer, Server, shared, start_newest, start_old
+from postgres_servers import TEMPLATE, NoServer, Server, connect, shared, start_newest, start_old
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
@@ -56,14 +55,14 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str]
 
 def _make_template(dsn: str) -> None:
     # A collation that is not by code point, so that a missing COLLATE "C" shows.
-    with psycopg.connect(dsn, autocommit=True) as admin:
+    with connect(dsn) as admin:
         admin.execute("SELECT pg_advisory_lock(1)")
         if admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", (TEMPLATE,)).fetchone() is None:
             admin.execute(
                 f"CREATE DATABASE {TEMPLATE} TEMPLATE template0 ENCODING 'UTF8'"
                 " LOCALE_PROVIDER icu ICU_LOCALE 'en-US' LOCALE 'C.UTF-8'"
             )
-            with psycopg.connect(make_conninfo(dsn, dbname=TEMPLATE), autocommit=True) as fresh:
+            with connect(make_conninfo(dsn, dbname=TEMPLATE)) as fresh:
                 fresh.execute("CREATE EXTENSION IF NOT EXISTS age")
 
 
@@ -75,7 +74,7 @@ def new_database(servers: Callable[[str], str]) -> Iterator[Callable[[str], str]
         def database(server: str) -> str:
             dsn = servers(server)
             name = f"gp_test_{os.getpid()}_{next(_numbers)}"
-            admin = stack.enter_context(psycopg.connect(dsn, autocommit=True))
+            admin = stack.enter_context(connect(dsn))
             admin.execute(
                 sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
                     sql.Identifier(name), sql.Identifier(TEMPLATE)

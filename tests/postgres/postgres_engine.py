@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import psycopg
+from postgres_servers import connect
 from psycopg import sql
 from psycopg.pq import Trace
 from psycopg.rows import TupleRow
@@ -37,11 +38,11 @@ class Engine:
 
     def admin(self) -> psycopg.Connection[TupleRow]:
         """A superuser's connection, closed at the end of the test."""
-        return self.stack.enter_context(psycopg.connect(self.dsn, autocommit=True))
+        return self.stack.enter_context(connect(self.dsn))
 
     def somebody_waits(self) -> bool:
         """Whether a session of this database waits for a lock."""
-        with psycopg.connect(self.dsn, autocommit=True) as admin:
+        with connect(self.dsn) as admin:
             query = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
             return admin.execute(query).fetchone() is not None
 
@@ -57,7 +58,7 @@ def peek_age(dsn: str) -> Callable[[GraphStorage], Rows]:
     """All rows by Cypher, which knows nothing of our SQL."""
 
     def peek(storage: GraphStorage) -> Rows:
-        with psycopg.connect(dsn, autocommit=True) as connection:
+        with connect(dsn) as connection:
             graph = space_of(connection, storage.graph)
             connection.execute("LOAD 'age'")
             connection.execute("SET search_path = ag_catalog")
@@ -140,7 +141,7 @@ def peek_tables(dsn: str) -> Callable[[GraphStorage], Rows]:
     """All rows of the plain tables."""
 
     def peek(storage: GraphStorage) -> Rows:
-        with psycopg.connect(dsn, autocommit=True) as connection:
+        with connect(dsn) as connection:
             space = sql.Identifier(space_of(connection, storage.graph))
             nodes = connection.execute(sql.SQL("SELECT * FROM {}.node").format(space)).fetchall()
             edges = connection.execute(sql.SQL("SELECT * FROM {}.edge").format(space)).fetchall()

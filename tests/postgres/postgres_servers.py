@@ -12,6 +12,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
+from psycopg.rows import TupleRow
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "postgres-age.sh"
 TEMPLATE = "gp_test_template"
@@ -119,7 +121,7 @@ def _given(dsn: str) -> Server:
     """Somebody else's server, which goes on running without our template."""
 
     def clean() -> None:
-        with psycopg.connect(dsn, autocommit=True) as admin:
+        with connect(dsn) as admin:
             admin.execute(f"DROP DATABASE IF EXISTS {TEMPLATE} WITH (FORCE)".encode())
 
     return Server(dsn, clean)
@@ -174,6 +176,20 @@ def _from_docker() -> Server:
         container.stop()
         raise
     return Server(dsn, container.stop)
+
+
+def connect(dsn: str) -> psycopg.Connection[TupleRow]:
+    """A connection in autocommit mode, tried again when the server refuses one, as a busy PostgreSQL does now and then.
+
+    Seen: "FATAL: failed to re-find shared lock object", twice in a thousand databases made and dropped side by side.
+    """
+    for wait in (0.1, 0.5, 2):
+        try:
+            return psycopg.connect(dsn, autocommit=True)
+        except psycopg.OperationalError as error:
+            print(f"tried again, the server refused a connection: {error}", file=sys.stderr)
+            time.sleep(wait)
+    return psycopg.connect(dsn, autocommit=True)
 
 
 def _wait_for(dsn: str) -> None:

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-import psycopg
 import pytest
 from postgres_engine import Engine
-from postgres_servers import NoServer, ScriptServer, free_port
+from postgres_servers import NoServer, ScriptServer, connect, free_port
 
 from graphport import Node, open_storage
 from graphport.errors import StorageUnavailableError
@@ -60,7 +59,7 @@ def test_a_killed_server_is_unavailable_and_then_back(own_server: ScriptServer, 
 
 
 def _cut(engine: Engine) -> None:
-    with psycopg.connect(engine.dsn, autocommit=True) as admin:
+    with connect(engine.dsn) as admin:
         admin.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
             " WHERE datname = current_database() AND application_name = 'graphport'"

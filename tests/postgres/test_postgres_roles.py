@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import psycopg
 import pytest
 from postgres_engine import Engine
+from postgres_servers import connect
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -30,7 +30,7 @@ def role(engine: Engine) -> Iterator[str]:
     admin.execute("REVOKE ALL ON SCHEMA public FROM public")
     yield name
     engine.stack.close()
-    with psycopg.connect(engine.dsn, autocommit=True) as admin:
+    with connect(engine.dsn) as admin:
         admin.execute(sql.SQL("DROP OWNED BY {} CASCADE").format(identifier))
         admin.execute(sql.SQL("DROP ROLE {}").format(identifier))
 
@@ -85,7 +85,7 @@ def test_cypher_works_for_any_role_with_and_without_preload(age: Engine) -> None
                 assert storage.cypher("MATCH (n:Node) RETURN n.id") == [("a",)]
     finally:
         age.stack.close()
-        with psycopg.connect(age.dsn, autocommit=True) as admin:
+        with connect(age.dsn) as admin:
             admin.execute(f"DROP OWNED BY {name} CASCADE; DROP ROLE {name}".encode())
 
 
