@@ -30,6 +30,7 @@ IMAGE = "apache/age"
 COMMAND = (
     "postgres -c session_preload_libraries=age -c max_connections=200 -c jit=off"
     " -c fsync=off -c full_page_writes=off"  # each test has a database of its own; making one syncs a lot
+    " -c autovacuum=off"  # and lives a second: nothing to tidy
 )
 
 
@@ -130,6 +131,9 @@ def _given(dsn: str) -> Server:
 def start_from_script(suite: str, folder: Path) -> Server:
     server = ScriptServer(suite, folder, free_port())
     dsn = server.run("start")
+    with connect(dsn) as admin:
+        admin.execute("ALTER SYSTEM SET autovacuum = off")  # as in COMMAND
+        admin.execute("SELECT pg_reload_conf()")
     watcher = subprocess.Popen(
         ["bash", "-c", WATCH, "watch", str(os.getpid()), str(SCRIPT), str(folder)],
         env=server.environment(),
