@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphport.errors import InvalidInputError, InvalidWeightError, MissingNodeError
-from graphport.model import Edge, EdgeKey, Node, Props, check_kinds, check_text
-
-if TYPE_CHECKING:
-    from graphport.storage import GraphStorage
+from graphport.model import Edge, EdgeKey, Node, Props
+from graphport.snapshot.canonical import (
+    IndexArray,
+    canonical_kinds,
+    check_texts,
+    codes_of,
+    edge_order,
+    frozen,
+    index_array,
+    moved_props,
+)
 
 T = TypeVar("T")
-IndexArray = NDArray[np.int32 | np.int64]
 
 
 class GraphSnapshot:
@@ -73,12 +78,12 @@ class GraphSnapshot:
         self.names = names
         self.entries = entries
         self.node_kinds = tuple(node_kinds)
-        self.node_kind = _frozen(node_kind)
-        self.source_index = _frozen(source_index)
-        self.target_index = _frozen(target_index)
+        self.node_kind = frozen(node_kind)
+        self.source_index = frozen(source_index)
+        self.target_index = frozen(target_index)
         self.edge_kinds = tuple(edge_kinds)
-        self.edge_kind = _frozen(edge_kind)
-        self.weight = _frozen(weight)
+        self.edge_kind = frozen(edge_kind)
+        self.weight = frozen(weight)
         self.node_props = node_props or {}
         self.edge_props = edge_props or {}
         self.revision = revision
@@ -112,8 +117,8 @@ class GraphSnapshot:
         """
         ids = list(ids)
         n = len(ids)
-        src = _index_array(source_index, n, "source_index")
-        dst = _index_array(target_index, n, "target_index")
+        src = index_array(source_index, n, "source_index")
+        dst = index_array(target_index, n, "target_index")
         if len(src) != len(dst):
             raise InvalidInputError(f"source_index has {len(src)} rows and target_index {len(dst)}; they must match")
         m = len(src)
@@ -122,17 +127,17 @@ class GraphSnapshot:
             raise InvalidInputError(f"weight has shape {weights.shape}; it must be ({m},), one per edge")
         if not np.isfinite(weights).all() or (weights < 0).any():
             raise InvalidWeightError("weight holds NaN, an infinite or a negative number; all must be finite and >= 0")
-        n_kind = _codes(node_kind, n, len(node_kinds), "node_kind")
-        e_kind = _codes(edge_kind, m, len(edge_kinds), "edge_kind")
+        n_kind = codes_of(node_kind, n, len(node_kinds), "node_kind")
+        e_kind = codes_of(edge_kind, m, len(edge_kinds), "edge_kind")
         name_list = ids if names is None else list(names)
         entry_list: list[str | None] = [None] * n if entries is None else list(entries)
         if len(name_list) != n or len(entry_list) != n:
             raise InvalidInputError(
                 f"names and entries must have {n} rows, as ids; got {len(name_list)}, {len(entry_list)}"
             )
-        _check_texts(ids, "node id")
-        _check_texts(name_list, "node name")
-        _check_texts([entry for entry in entry_list if entry is not None], "node entry")
+        check_texts(ids, "node id")
+        check_texts(name_list, "node name")
+        check_texts([entry for entry in entry_list if entry is not None], "node entry")
 
         node_order: NDArray[np.int64] | None = None
         if any(a >= b for a, b in pairwise(ids)):
@@ -164,8 +169,8 @@ class GraphSnapshot:
             edge_kinds=e_table,
             edge_kind=e_kind,
             weight=weights,
-            node_props=_moved(node_props, node_order),
-            edge_props=_moved(edge_props, order),
+            node_props=moved_props(node_props, node_order),
+            edge_props=moved_props(edge_props, order),
             revision=revision,
         )
 
@@ -276,119 +281,4 @@ def _entry_rows(graph: GraphSnapshot) -> dict[str, list[int]]:
 
 
 def _entry_mask(graph: GraphSnapshot) -> NDArray[np.bool_]:
-    return _frozen(np.fromiter((entry is not None for entry in graph.entries), dtype=bool, count=graph.n_nodes))
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _index_array(values: ArrayLike, n: int, what: str) -> IndexArray:
-    """A copy of ``values``, which must be rows of n things, in the smallest type."""
-    array = np.asarray(values)
-    if array.size == 0:
-        return np.zeros(0, dtype=np.int32)
-    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise InvalidInputError(f"{what} has shape {array.shape} and dtype {array.dtype}; it must be (m,) integers")
-    if array.min() < 0 or array.max() >= n:
-        raise InvalidInputError(f"{what} runs from {array.min()} to {array.max()}; with {n} ids it must be in [0, {n})")
-    return array.astype(np.int32 if max(n, len(array)) < 2**31 else np.int64)
-
-
-def _codes(values: ArrayLike | None, n: int, n_kinds: int, what: str) -> NDArray[np.int32]:
-    if values is None:
-        if n and not n_kinds:
-            raise InvalidInputError(f"{what}s is empty; give at least one kind")
-        return np.zeros(n, dtype=np.int32)
-    codes = _index_array(values, n_kinds, what)
-    if codes.shape != (n,):
-        raise InvalidInputError(f"{what} has shape {codes.shape}; it must be ({n},)")
-    return codes.astype(np.int32, copy=False)
-
-
-def _check_texts(texts: Sequence[str], what: str) -> None:
-    # One join finds what is wrong anywhere at a fifth of the price of a call per text.
-    try:
-        joined = "".join(texts)
-        joined.encode("utf-8")
-    except (TypeError, UnicodeEncodeError):
-        joined = "\0"
-    if "\0" in joined or not all(texts):
-        for text in texts:
-            check_text(text, what)
-
-
-def canonical_kinds(
-    table: Sequence[str], codes: NDArray[np.int32], what: str
-) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """Kinds that occur, sorted, and the codes into them."""
-    for kind in table:
-        check_text(kind, what)
-    if len(set(table)) != len(table):
-        raise InvalidInputError(f"{what}s {list(table)!r:.80} hold one kind twice; each must be unique")
-    used = np.zeros(len(table), dtype=bool)
-    used[codes] = True
-    kept = sorted(kind for kind, is_used in zip(table, used, strict=True) if is_used)
-    if kept == list(table):
-        return tuple(kept), codes
-    recode = np.zeros(len(table), dtype=np.int32)
-    place = {kind: code for code, kind in enumerate(kept)}
-    for code, kind in enumerate(table):
-        recode[code] = place.get(kind, 0)
-    return tuple(kept), recode[codes]
-
-
-def edge_order(
-    src: IndexArray, dst: IndexArray, kind: NDArray[np.int32], n: int, n_kinds: int
-) -> NDArray[np.int64] | None:
-    """The stable order by (source, target, kind); None if it is the order already."""
-    if len(src) < 2:
-        return None
-    if n * n * max(n_kinds, 1) < 2**63:  # one integer key: a radix sort instead of three passes
-        key = src.astype(np.int64)
-        key *= n
-        key += dst
-        key *= max(n_kinds, 1)
-        key += kind
-        return None if (key[:-1] <= key[1:]).all() else np.argsort(key, kind="stable")
-    return np.lexsort((kind, dst, src))
-
-
-def _moved(props: Mapping[int, Props] | None, order: NDArray[np.int64] | None) -> Mapping[int, Props]:
-    if not props:
-        return {}
-    if order is None:
-        return dict(props)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return {int(rank[row]): value for row, value in props.items()}
-
-
-_Cached = dict[frozenset[str] | None, GraphSnapshot]
-_cache: weakref.WeakKeyDictionary[Any, _Cached] = weakref.WeakKeyDictionary()
-_cache_lock = threading.Lock()
-
-
-def snapshot_of(graph: GraphStorage | GraphSnapshot, *, kinds: Iterable[str] | None = None) -> GraphSnapshot:
-    """``graph`` itself if it is a snapshot, else the storage's snapshot, kept while its revision is unchanged.
-
-    Only a snapshot whose ``revision`` is the storage's current one is kept, so what a transaction sees
-    of itself is never handed to anyone else.
-    """
-    if isinstance(graph, GraphSnapshot):
-        if kinds is not None:
-            raise InvalidInputError("kinds can be chosen when a snapshot is read, not afterwards")
-        return graph
-    wanted = check_kinds(kinds)
-    revision = graph.revision()
-    with _cache_lock:
-        kept = _cache.get(graph, {}).get(wanted)
-    if kept is not None and kept.revision == revision:
-        return kept
-    fresh = graph.snapshot(kinds=wanted)
-    if fresh.revision is not None:
-        with _cache_lock:
-            _cache.setdefault(graph, {})[wanted] = fresh
-    return fresh
+    return frozen(np.fromiter((entry is not None for entry in graph.entries), dtype=bool, count=graph.n_nodes))
