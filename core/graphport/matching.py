@@ -105,11 +105,15 @@ def fold(name: str) -> str:
 
 def form_tokens(name: str) -> list[str]:
     """The folded tokens of a name; raises `InvalidIdError` for a name no text could mention."""
-    check_text(name, "name")
-    tokens = [_fold_token(token) for token in _splitter(name)(name)[1::2]]
+    tokens = fold_tokens(check_text(name, "name"))
     if not any(char.isalnum() for token in tokens for char in token):
         raise InvalidIdError(f"name {name!r:.80} has neither letter nor digit, so no text can mention it; spell it out")
     return tokens
+
+
+def fold_tokens(text: str) -> list[str]:
+    """The folded tokens of any text, punctuation too: words between names are compared by them."""
+    return [_fold_token(token) for token in _splitter(text)(text)[1::2]]
 
 
 class _Codes(dict[str, str]):

@@ -8,7 +8,6 @@ import json
 import logging
 import re
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -92,7 +91,6 @@ class KnowledgeBase:
         self.config = config
         self.folder = folder
         self.clock = clock
-        self._lock = threading.RLock()
         self._declared = tuple(entity(item.type, item.names) for item in config.entities)
         plan = _graph_plan(config, folder) if config.strategy.graph else None
         self._truth = Truth(None if folder is None else folder / TRUTH_FILE)
@@ -312,7 +310,7 @@ class KnowledgeBase:
 
     def vocabulary(self) -> Vocabulary:
         """Every title, name and gazetteer form, with what it names."""
-        with self._lock, self._truth.read() as db:
+        with self._truth.read() as db:  # one lock alone: whoever writes holds it and asks for this too
             names = self._truth.meta("names") or "0"
             if self._names is None or self._names[0] != names:
                 self._names = (names, self._vocabulary_at(db, self.clock()))
