@@ -11,6 +11,7 @@ from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import show_hits, show_report, table
 from graphport.config import GraphMode, Mode
 from graphport.knowledge.base import KnowledgeBase, knowledge_bases
+from graphport.knowledge.embeddings import choose_embedder
 from graphport.retrieval.hits import Hit
 
 _MODES = click.Choice(["hybrid", "lexical", "dense"])
@@ -20,7 +21,9 @@ _GRAPH_MODES = click.Choice(["auto", "rerank", "leg", "walk"])
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--db", "name", required=True, help="Knowledge base to index into; made if there is none.")
-@click.option("--embedder", help="Embedder of a new knowledge base: a name, auto or none.")
+@click.option(
+    "--embedder", help="Embedder of a new knowledge base: a name, auto or none. It stays; reembed changes it."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @pass_cli
 def index(cli: Cli, paths: tuple[Path, ...], name: str, embedder: str | None, as_json: bool) -> None:
@@ -118,6 +121,8 @@ def status(cli: Cli, name: str, as_json: bool) -> None:
         rows.add_row("nodes", f"{found.graph.nodes}  {_kinds(found.graph.node_kinds.items())}")
         rows.add_row("edges", f"{found.graph.edges}  {_kinds(found.graph.edge_kinds.items())}")
     cli.console.print(rows)
+    if not found.embedder:
+        cli.console.print(f"to have vectors: graphport reembed {name} --embedder auto")
 
 
 def _kinds(counts: Iterable[tuple[str, int]]) -> str:
@@ -147,10 +152,11 @@ def flag(cli: Cli, name: str, entry: str, undo: bool) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--embedder", help="Embedder to use from now on.")
+@click.option("--embedder", help="Embedder to use from now on: a name, auto or none.")
 @pass_cli
 def reembed(cli: Cli, name: str, embedder: str | None) -> None:
     """Forget all vectors and embed every entry again."""
+    choose_embedder(embedder or cli.config.knowledge_base(name).embedder or "auto")  # usable, before anything goes
     with cli.open(name, embedder="none") as kb:
         kb.forget_vectors()
     with cli.open(name, embedder=embedder) as kb, cli.progress() as progress:

@@ -32,10 +32,10 @@ from graphport.errors import (
     UnsupportedError,
 )
 from graphport.knowledge.derived import Derived, GraphPlan
-from graphport.knowledge.embeddings import choose_embedder
+from graphport.knowledge.embeddings import NONE, choose_embedder, embedder_changed
 from graphport.knowledge.entities import Entity, entity
 from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow
-from graphport.knowledge.indexing import Indexer, IndexReport, Progress
+from graphport.knowledge.indexing import Indexer, IndexReport, Progress, embedded_text
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
 from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary, with_all_mentions
 from graphport.knowledge.search import SearchOptions, search
@@ -99,7 +99,8 @@ class KnowledgeBase:
         self._said_lexical = False
         self._index_lock = None if folder is None else filelock.FileLock(folder / "index.lock")
         try:
-            self._embedder = choose_embedder(embedder, self._truth.meta("embedder"))
+            self._embedder = choose_embedder(embedder, self._truth.meta("embedder"), self._sample)
+            self._declined = embedder is None or embedder == NONE
             self._note_declared()
         except BaseException:
             self.close()
@@ -263,6 +264,9 @@ class KnowledgeBase:
             return None
         if index is None:
             return []
+        stored = self._truth.meta("embedder") or self._embedder.identity
+        if stored != self._embedder.identity:  # another process embedded everything anew
+            raise embedder_changed(stored, self._embedder.identity)
         return index.search(self._embedder.query(query, index.width), limit)
 
     def hidden(self, as_of: float | None = None) -> frozenset[str]:
@@ -328,6 +332,7 @@ class KnowledgeBase:
                 for table in ("documents", "entries", "vectors")
             )
             revision, embedder = self._truth.revision(), self._truth.meta("embedder")
+            embedder = None if embedder == NONE else embedder
         graph = self._derived.graph()
         backend = self.config.graph.backend if self.config.graph and graph is not None else None
         counts = None if graph is None else graph.counts()
@@ -438,8 +443,17 @@ class KnowledgeBase:
 
     def _indexer(self, progress: Progress | None) -> Indexer:
         return Indexer(
-            self._truth, self._builders(), self._embedder, with_graph=self.config.strategy.graph, progress=progress
-        )
+            self._truth, self._builders(), self._embedder,
+            declined=self._declined, with_graph=self.config.strategy.graph, progress=progress,
+        )  # fmt: skip
+
+    def _sample(self) -> tuple[str, NDArray[np.float32]] | None:
+        """A text that has a vector, with it."""
+        with self._truth.read() as db:
+            row = db.execute(
+                "SELECT e.id, e.text, e.title, v.vector FROM vectors v JOIN entries e ON e.id = v.entry LIMIT 1"
+            ).fetchone()
+        return None if row is None else (embedded_text(Entry(*row[:3])), np.frombuffer(row[3], dtype="<f4"))
 
     def _builders(self) -> Mapping[str, Builder]:
         return plugins().builders()

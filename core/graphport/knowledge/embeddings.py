@@ -16,15 +16,27 @@ from graphport.registry import plugins
 log = logging.getLogger("graphport")
 
 CALLABLE = "callable"
+NONE = "none"
+"""Stored, and asked for, where a knowledge base has no vectors on purpose."""
+Sample = Callable[[], tuple[str, NDArray[np.float32]] | None]
+"""A text that was embedded before, and the vector (d,) it has; None where there is none."""
+
 _BATCH = 256
+_SAME = 0.95
+"""Cosine between two vectors that one model gave a text, on whatever machine."""
 
 
 @dataclass(slots=True)
 class ChosenEmbedder:
-    """An embedder by name, loaded on first use; ``identity`` is stored beside the vectors."""
+    """An embedder by name, loaded on first use; ``identity`` is stored beside the vectors.
+
+    A callable has no name to tell it by, so the first use embeds ``sample`` again, and raises
+    `ConfigError` if the vector is another one.
+    """
 
     identity: str
     load: Callable[[], Embedder]
+    sample: Sample | None = None
     _loaded: Embedder | None = None
 
     def vectors(
@@ -32,7 +44,7 @@ class ChosenEmbedder:
     ) -> NDArray[np.float32]:
         """The (n, d) vectors of the texts, in batches; raises `InvalidVectorError` as `embed` does."""
         if self._loaded is None:
-            self._loaded = self.load()
+            self._loaded = self._checked(self.load())
         parts: list[NDArray[np.float32]] = []
         for start in range(0, len(texts), _BATCH):
             part = embed(self._loaded, texts[start : start + _BATCH], width=width)
@@ -42,35 +54,59 @@ class ChosenEmbedder:
                 progress(min(start + _BATCH, len(texts)), len(texts))
         return np.concatenate(parts) if parts else np.zeros((0, width or 1), dtype=np.float32)
 
+    def _checked(self, loaded: Embedder) -> Embedder:
+        known = None if self.sample is None else self.sample()
+        if known is not None:
+            text, before = known
+            now = embed(loaded, [text], width=len(before))[0]
+            if float(now @ before) < _SAME * float(np.linalg.norm(now) * np.linalg.norm(before)):
+                raise embedder_changed("another callable", "this one")
+        return loaded
+
     def query(self, text: str, width: int) -> NDArray[np.float32]:
         """The (d,) vector of one query."""
         vector: NDArray[np.float32] = check_vectors(self.vectors([text], width), 1, width)[0]
         return vector
 
 
-def choose_embedder(wanted: str | Embedder | None, stored: str | None = None) -> ChosenEmbedder | None:
+def choose_embedder(
+    wanted: str | Embedder | None, stored: str | None = None, sample: Sample | None = None
+) -> ChosenEmbedder | None:
     """The embedder a config or caller asks for: a name, ``"auto"``, ``"none"``, a callable, or None.
 
-    ``stored`` is the identity of what made the vectors there are. "auto" is that one, and for a new
-    knowledge base the usable one with the highest priority; None where there is none. Raises
+    ``stored`` is the identity of what made the vectors there are, or `NONE` where there are none on
+    purpose. "auto" is that one, and for a new knowledge base the usable one with the highest priority;
+    None where there is none. ``sample`` tells whether a callable is the one of before. Raises
     `ConfigError` for an unknown name or one that is not ``stored``, and `BackendUnavailableError`, with
     the install command, for one that cannot be used here.
     """
-    if wanted is None or wanted == "none":
+    if wanted is None or wanted == NONE:
         return None
     if not isinstance(wanted, str):
-        return _same(ChosenEmbedder(CALLABLE, lambda: wanted), stored)
+        return _same(ChosenEmbedder(CALLABLE, lambda: wanted, sample if stored == CALLABLE else None), stored)
     specs = plugins().embedders()
     if wanted == "auto":
-        return _automatic(list(specs.values()), stored)
+        return None if stored == NONE else _automatic(list(specs.values()), stored)
     if wanted not in specs:
-        known = ", ".join([*specs, "auto", "none"])
+        known = ", ".join([*specs, "auto", NONE])
         raise ConfigError(f"no embedder {wanted!r}; there are {known}", problem="unknown-embedder", key="embedder")
     reason = specs[wanted].missing()
     if reason is not None:
         hint = f"; {specs[wanted].install_hint}" if specs[wanted].install_hint else ""
         raise BackendUnavailableError(f"embedder {wanted!r} cannot be used here: {reason}{hint}")
     return _same(_chosen(specs[wanted]), stored)
+
+
+def embedder_changed(stored: str, asked: str) -> ConfigError:
+    """Vectors of two models are never mixed: what was asked for is not what made those there are."""
+    made = "this knowledge base was made without vectors" if stored == NONE else f"the vectors were made by {stored}"
+    kept = "auto" if stored == NONE else "the former"
+    return ConfigError(
+        f"{made}, and {asked} is asked for; ask for {kept}, or embed everything again: graphport reembed NAME "
+        "--embedder NAME (in Python: forget_vectors(), open it with the other one, embed_missing())",
+        problem="embedder-changed",
+        key="embedder",
+    )
 
 
 def _automatic(specs: Sequence[EmbedderSpec], stored: str | None) -> ChosenEmbedder | None:
@@ -87,12 +123,7 @@ def _automatic(specs: Sequence[EmbedderSpec], stored: str | None) -> ChosenEmbed
 
 def _same(chosen: ChosenEmbedder, stored: str | None) -> ChosenEmbedder:
     if stored is not None and chosen.identity != stored:
-        raise ConfigError(
-            f"the vectors were made by {stored}, and {chosen.identity} is asked for; ask for the former, "
-            "or embed everything again: graphport reembed NAME --embedder NAME",
-            problem="embedder-changed",
-            key="embedder",
-        )
+        raise embedder_changed(stored, chosen.identity)
     return chosen
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from graphport.builders import Builder, Document, Entry, Extraction
 from graphport.errors import GraphportError, SourceError
-from graphport.knowledge.embeddings import ChosenEmbedder
+from graphport.knowledge.embeddings import NONE, ChosenEmbedder, embedder_changed
 from graphport.knowledge.files import Skipped, SourceFile, digest, find_files, read_text
 from graphport.knowledge.ingest import Ingest, Prepared
 from graphport.knowledge.truth import Truth
@@ -61,7 +61,7 @@ class _Known:
 
 
 class Indexer:
-    """One run over some sources. ``embedder`` None indexes without vectors."""
+    """One run over some sources. ``embedder`` None indexes without vectors; ``declined``: that is to stay so."""
 
     def __init__(
         self,
@@ -69,6 +69,7 @@ class Indexer:
         builders: Mapping[str, Builder],
         embedder: ChosenEmbedder | None,
         *,
+        declined: bool = False,
         with_graph: bool,
         progress: Progress | None = None,
     ) -> None:
@@ -76,6 +77,7 @@ class Indexer:
         self._builders = builders
         self._by_priority = sorted(builders.values(), key=lambda builder: (-builder.priority, builder.name))
         self._embedder = embedder
+        self._declined = declined
         self._with_graph = with_graph
         self._progress = progress or _quiet
         self.report = IndexReport()
@@ -221,10 +223,19 @@ class Indexer:
         return {**kept, **dict(zip(missing, computed, strict=True))}
 
     def remember_embedder(self, vectors: Mapping[str, NDArray[np.float32]]) -> None:
-        """Store, with the first vectors, what made them."""
-        if self._embedder is not None and vectors and self._truth.meta("vector_width") is None:
-            self._truth.set_meta("embedder", self._embedder.identity)
-            self._truth.set_meta("vector_width", str(len(next(iter(vectors.values())))))
+        """Store, with the first vectors, what made them, or that there shall be none.
+
+        Raises `ConfigError` if another process embedded everything with another one meanwhile.
+        """
+        stored = self._truth.meta("embedder")
+        if stored is None and self._embedder is None and self._declined:
+            self._truth.set_meta("embedder", NONE)
+        elif self._embedder is not None and vectors:
+            if stored is None:
+                self._truth.set_meta("embedder", self._embedder.identity)
+                self._truth.set_meta("vector_width", str(len(next(iter(vectors.values())))))
+            elif stored != self._embedder.identity:
+                raise embedder_changed(stored, self._embedder.identity)
 
     def link(self) -> None:
         """Link every document that is new or stale."""
@@ -242,6 +253,7 @@ class Indexer:
     def embed_missing(self) -> None:
         """Embed entries that have no vector, as after an index run without an embedder."""
         if self._embedder is None:
+            self.remember_embedder({})
             return
         with self._truth.read() as db:
             rows = db.execute(
