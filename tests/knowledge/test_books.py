@@ -33,3 +33,43 @@ def test_a_chapter_mentions_the_entities_of_its_passages_and_is_changed_live(tmp
         assert sorted(mentions.values()) == [1.0, 2.0]
         kb.remove_entity("person", "John Calvin")
         assert "entity:person:John Calvin" not in {node.id for node in kb.storage.iter_nodes(kind="entity")}
+
+
+def test_a_name_counts_as_often_as_it_stands_in_the_text_and_in_a_chapters_heading_once(tmp_path: Path) -> None:
+    long = "\n\n".join(f"Calvin wrote. {'Many words follow on this. ' * 50}" for _ in range(3))
+    text = f"Title: Calvin and Trent\n\nCHAPTER I\n\nTrent\n\n{long}\n\nCHAPTER II\n\nOf Others\n\nThe end of Trent."
+    (tmp_path / "history.book.txt").write_text(text)
+    with open_knowledge_base(":memory:", embedder=None) as kb:
+        kb.index([tmp_path])
+        kb.add_entity("person", "Calvin")
+        kb.add_entity("council", "Trent")
+        weights = {
+            (edge.source.split(":")[0], edge.source[-3:], edge.target.split(":")[1]): edge.weight
+            for edge in kb.storage.iter_edges(kinds=["mentions"])
+            if not edge.target.startswith("entity:topic")
+        }
+    texts = {
+        key[1:]: weight for key, weight in weights.items() if key[0] == "passage" and key[2] in ("person", "council")
+    }
+    assert texts == {("1.1", "person"): 1, ("1.2", "person"): 1, ("1.3", "person"): 1, ("2.1", "council"): 1}
+    chapters = {key[1:]: weight for key, weight in weights.items() if key[0] == "chapter"}
+    assert chapters == {("t#1", "person"): 3, ("t#1", "council"): 1, ("t#2", "council"): 1}
+
+
+def test_a_section_mentions_what_its_heading_names_once_and_a_file_name_is_no_mention(tmp_path: Path) -> None:
+    (tmp_path / "calvin.md").write_text("# Calvin\n\nHe came to Geneva.\n\n# Others\n\nNobody.\n")
+    (tmp_path / "geneva.txt").write_text("Calvin lived here.\n")
+    with open_knowledge_base(":memory:", embedder=None) as kb:
+        kb.index([tmp_path])
+        kb.add_entity("person", "Calvin")
+        kb.add_entity("location", "Geneva")
+        found = {
+            (edge.source, edge.target.split(":")[1]): edge.weight
+            for edge in kb.storage.iter_edges(kinds=["mentions"])
+            if edge.target.startswith("entity:")
+        }
+    assert found == {
+        ("heading:calvin.md#calvin", "person"): 1,
+        ("heading:calvin.md#calvin", "location"): 1,
+        ("passage:geneva.txt#~1", "person"): 1,
+    }

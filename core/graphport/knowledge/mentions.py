@@ -7,7 +7,6 @@ comes or goes makes exactly the texts that may hold it be searched again.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,13 +16,14 @@ from graphport.builders import Fact, Links, NodeFact
 from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.indexing import Progress
 from graphport.knowledge.ingest import Ingest
+from graphport.knowledge.searched import ChapterOf, searched
 from graphport.knowledge.truth import Truth
 from graphport.matching import Matcher, fold
 from graphport.retrieval.lexical import LexicalIndex
 from graphport.retrieval.names import is_mention, phrase_id, proper_names
 
 OWNER = "mentions"
-PHRASE = "phrase"
+PHRASE, ENTITY = "phrase", "entity"
 PROSE = frozenset({"passage", "section", "chapter"})
 """Kinds of entries whose capitals are those of names."""
 _BATCH = 500
@@ -60,7 +60,7 @@ def read_vocabulary(
     things: dict[str, Named] = {}
     taken: set[str] = set()
     for entity, kind, names in entities:
-        things[entity] = Named(entity, "entity", names[0], kind)
+        things[entity] = Named(entity, ENTITY, names[0], kind)
         for name in names:
             forms.setdefault(name, set()).add(entity)
             taken.add(fold(name))
@@ -137,42 +137,43 @@ def mentions_of(db: sqlite3.Connection, entries: Sequence[str], vocabulary: Voca
 
     ``entry -mentions-> thing`` weighs the number of times; ``entry -titled-> thing`` is a name of its own.
     In prose a proper name is a thing too, whether or not anything goes by it. A book's chapter mentions the
-    entities that its passages do.
+    entities that its heading and its passages do.
     """
     nodes: list[NodeFact] = []
     facts: list[Fact] = []
-    rows = db.execute(
-        "SELECT e.id, e.kind, e.title, e.text, "
-        "(SELECT n.id FROM node_facts n WHERE n.entry = e.id AND n.stands ORDER BY n.id) "
-        "FROM json_each(?) j JOIN entries e ON e.id = j.value ORDER BY e.id",
-        (json.dumps(list(entries)),),
-    ).fetchall()
-    for entry, kind, title, text, node in rows:
-        if node is None:
-            continue
-        own = [row[0] for row in db.execute("SELECT form FROM forms WHERE entry = ? ORDER BY form", (entry,))]
+    for item in searched(db, entries):
+        own = [row[0] for row in db.execute("SELECT form FROM forms WHERE entry = ? ORDER BY form", (item.entry,))]
         titled = {thing for form in own for thing in _named_exactly(form, vocabulary)}
-        mentioned = mentions_in(f"{title}\n{text}" if title else text, vocabulary, prose=kind in PROSE)
-        for thing in sorted(titled | mentioned.keys()):
-            named = vocabulary.things.get(thing) or mentioned[thing][1]
-            props = {"type": named.type} if named.type else {}
-            nodes.append(NodeFact(thing, named.kind, named.name, entry, props=props))
-        facts += [Fact(node, "titled", thing, entry) for thing in sorted(titled)]
+        found = mentions_in(item.whole, vocabulary, prose=item.kind in PROSE)
+        known = {thing: vocabulary.things[thing] for thing in titled} | {
+            thing: named for thing, (_, named) in found.items()
+        }
+        facts += [Fact(item.node, "titled", thing, item.entry) for thing in sorted(titled)]
         facts += [
-            Fact(node, "mentions", thing, entry, weight=float(times))
-            for thing, (times, _) in sorted(mentioned.items(), key=lambda item: item[0])
-            if thing not in titled
+            Fact(item.node, "mentions", thing, item.entry, weight=float(found[thing][0]))
+            for thing in sorted(found.keys() - titled)
         ]
-        chapters = db.execute(
-            "SELECT DISTINCT id FROM node_facts WHERE entry = ? AND kind = 'chapter' ORDER BY id", (entry,)
-        ).fetchall()
-        facts += [
-            Fact(chapter, "mentions", thing, entry, weight=float(times))
-            for (chapter,) in chapters
-            for thing, (times, named) in sorted(mentioned.items(), key=lambda item: item[0])
-            if named.kind == "entity"
-        ]
+        for chapter in item.chapters:
+            times, in_heading = _mentions_of_chapter(chapter, found, vocabulary)
+            known |= in_heading
+            facts += [
+                Fact(chapter.node, "mentions", thing, item.entry, weight=float(times[thing])) for thing in sorted(times)
+            ]
+        for thing in sorted(known):
+            props = {"type": known[thing].type} if known[thing].type else {}
+            nodes.append(NodeFact(thing, known[thing].kind, known[thing].name, item.entry, props=props))
     return Links(nodes, facts)
+
+
+def _mentions_of_chapter(
+    chapter: ChapterOf, found: Mapping[str, tuple[int, Named]], vocabulary: Vocabulary
+) -> tuple[Counter[str], dict[str, Named]]:
+    """What one entry brings to its chapter: how often it mentions each entity, and the entities of the heading."""
+    heading = mentions_in(chapter.heading, vocabulary, prose=False) if chapter.heading else {}
+    times: Counter[str] = Counter()
+    for part in (found, heading):
+        times.update({thing: count for thing, (count, named) in part.items() if named.kind == ENTITY})
+    return times, {thing: named for thing, (_, named) in heading.items() if named.kind == ENTITY}
 
 
 def mentions_in(text: str, vocabulary: Vocabulary, *, prose: bool) -> dict[str, tuple[int, Named]]:
