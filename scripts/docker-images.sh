@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# A Docker engine and an AGE image, for machines that have no access to an image registry.
+# A Docker engine and the images of docker-compose.yml, for machines that have no access to an image registry.
 #
-#   eval "$(scripts/docker-age.sh up)"    an engine (a reachable one, else a private dockerd) and the image
-#   scripts/docker-age.sh down            ends the private dockerd and its containers and takes its network away
+#   eval "$(scripts/docker-images.sh up)" an engine (a reachable one, else a private dockerd) and the images
+#   scripts/docker-images.sh down         ends the private dockerd and its containers and takes its network away
 #
 # `up` prints the environment that docker, docker compose and testcontainers need to find them. It exits
-# with status 3 where no engine can be started. Needs root for a private dockerd, and Debian for the image.
+# with status 3 where no engine can be started. Needs root for a private dockerd, and Debian for the images.
 #   GRAPHPORT_PG_SUITE      forky (PostgreSQL 18, AGE 1.8; the default) or trixie (PostgreSQL 17, AGE 1.5)
 #   GRAPHPORT_DOCKER_HOME   folder of the private dockerd and of the packages
 #
-# The image is Debian's packages put into one layer; nothing is pulled. It takes the variables of the
-# official postgres image: POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB, PGDATA.
+# An image is Debian's packages put into one layer; nothing is pulled. AGE's takes the variables of the
+# official postgres image: POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB, PGDATA. The other is what the
+# Dockerfile builds on instead of python:3.13-slim, with this machine's certificates and pip's configuration.
 set -euo pipefail
 source "$(dirname "$(readlink -f "$0")")/lib/debian.sh"
 
@@ -18,7 +19,10 @@ SUITE=${GRAPHPORT_PG_SUITE:-forky}
 MAJOR=$(pg_major "$SUITE")
 HOME_DIR=${GRAPHPORT_DOCKER_HOME:-/var/tmp/graphport-docker-$(id -u)}
 SOCKET=unix://$HOME_DIR/docker.sock
-IMAGE=graphport/age:$SUITE-$(sha256sum "$(readlink -f "$0")" | cut -c1-8) # another recipe, another image
+ROOT=$HOME_DIR/root
+RECIPE=$(sha256sum "$(readlink -f "$0")" | cut -c1-8) # another recipe, another image
+IMAGE=graphport/age:$SUITE-$RECIPE
+PYTHON_IMAGE=graphport/python:trixie-$RECIPE
 # No firewall rule is made or changed: published ports go through dockerd's own proxy, on loopback alone.
 DOCKERD_FLAGS=(--iptables=false --ip6tables=false --ip-forward=false --ip-masq=false --userland-proxy=true --ip 127.0.0.1)
 
@@ -86,35 +90,56 @@ exec postgres -D "$PGDATA" -c listen_addresses='*' -c unix_socket_directories=/r
 SCRIPT
 }
 
-# The packages' files, and the few lines that their maintainer scripts would have written.
-build_image() {
-  docker image inspect "$IMAGE" >/dev/null 2>&1 && return 0
-  say "building $IMAGE"
-  local root=$HOME_DIR/root work=$HOME_DIR/fetch packages deb folder
-  rm -rf "$root"
-  private_apt "$SUITE" "$work"
-  packages=$(closure "$UNNEEDED" "postgresql-$MAJOR-age" \
-    bash dash coreutils util-linux sed grep findutils libc-bin base-files tzdata) || die "$SUITE lacks a package"
+# fill_root SUITE UNNEEDED PACKAGE...: the packages' files in $ROOT, and what their maintainer scripts would have done
+fill_root() {
+  local suite=$1 unneeded=$2 work=$HOME_DIR/fetch packages deb folder
+  shift 2
+  rm -rf "$ROOT"
+  private_apt "$suite" "$work"
+  packages=$(closure "$unneeded" "$@" bash dash coreutils util-linux sed grep findutils libc-bin base-files tzdata) ||
+    die "$suite lacks a package"
   # shellcheck disable=SC2086 # one word a package
   download "$work" $packages
   unset APT_CONFIG
-  mkdir -p "$root"/usr/{bin,sbin,lib,lib64}
-  for folder in bin sbin lib lib64; do ln -s "usr/$folder" "$root/$folder"; done
+  mkdir -p "$ROOT"/usr/{bin,sbin,lib,lib64}
+  for folder in bin sbin lib lib64; do ln -s "usr/$folder" "$ROOT/$folder"; done
   for deb in "$work"/debs/*.deb; do # not dpkg -x, which would put a folder in the place of the link /lib
-    dpkg-deb --fsys-tarfile "$deb" | tar -C "$root" -x --keep-directory-symlink
+    dpkg-deb --fsys-tarfile "$deb" | tar -C "$ROOT" -x --keep-directory-symlink
   done
-  ln -sf dash "$root/usr/bin/sh"
-  rm -rf "$root"/usr/share/{doc,man,locale} "$root/usr/lib/postgresql/$MAJOR/lib"/{bitcode,llvmjit.so}
-  printf '%s\n' root:x:0:0::/root:/bin/bash postgres:x:999:999::/var/lib/postgresql:/bin/bash >"$root/etc/passwd"
-  printf '%s\n' root:x:0: postgres:x:999: >"$root/etc/group"
-  mkdir -p "$root"/{root,tmp,run,proc,sys,dev} "$root/var/lib/postgresql/data"
-  chmod 1777 "$root/tmp"
-  entry_point >"$root/entry-point.sh"
-  chroot "$root" /usr/sbin/ldconfig
-  tar -C "$root" -c . | docker import \
+  ln -sf dash "$ROOT/usr/bin/sh"
+  rm -rf "$work" "$ROOT"/usr/share/{doc,man,locale}
+  mkdir -p "$ROOT"/{root,tmp,run,proc,sys,dev}
+  chmod 1777 "$ROOT/tmp"
+  printf '%s\n' root:x:0:0::/root:/bin/bash >"$ROOT/etc/passwd"
+  printf '%s\n' root:x:0: >"$ROOT/etc/group"
+  chroot "$ROOT" /usr/sbin/ldconfig
+}
+
+build_age() {
+  docker image inspect "$IMAGE" >/dev/null 2>&1 && return 0
+  say "building $IMAGE"
+  fill_root "$SUITE" "$UNNEEDED" "postgresql-$MAJOR-age"
+  rm -rf "$ROOT/usr/lib/postgresql/$MAJOR/lib"/{bitcode,llvmjit.so}
+  echo postgres:x:999:999::/var/lib/postgresql:/bin/bash >>"$ROOT/etc/passwd"
+  echo postgres:x:999: >>"$ROOT/etc/group"
+  mkdir -p "$ROOT/var/lib/postgresql/data"
+  entry_point >"$ROOT/entry-point.sh"
+  tar -C "$ROOT" -c . | docker import \
     -c "ENV PATH=/usr/lib/postgresql/$MAJOR/bin:/usr/sbin:/usr/bin LANG=C.UTF-8 PGDATA=/var/lib/postgresql/data" \
     -c 'EXPOSE 5432' -c 'ENTRYPOINT ["bash", "/entry-point.sh"]' - "$IMAGE" >&2
-  rm -rf "$root" "$work"
+  rm -rf "$ROOT"
+}
+
+build_python() {
+  docker image inspect "$PYTHON_IMAGE" >/dev/null 2>&1 && return 0
+  say "building $PYTHON_IMAGE"
+  fill_root trixie 'perl|perl-.*|libperl5.*|debconf|gcc-[0-9]+-base' python3-venv libgomp1 libstdc++6 netbase
+  mkdir -p "$ROOT/etc/ssl/certs"
+  cp /etc/ssl/certs/ca-certificates.crt "$ROOT/etc/ssl/certs/"
+  if [ -e /etc/pip.conf ]; then cp /etc/pip.conf "$ROOT/etc/"; fi
+  tar -C "$ROOT" -c . | docker import \
+    -c 'ENV PATH=/usr/sbin:/usr/bin LANG=C.UTF-8 SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt' - "$PYTHON_IMAGE" >&2
+  rm -rf "$ROOT"
 }
 
 # `docker compose` is a plugin; where it is missing, Debian's goes into a configuration folder of our own.
@@ -138,12 +163,14 @@ up() {
   mkdir -p "$HOME_DIR"
   exec 9>"$HOME_DIR/.lock" && flock 9
   find_engine || { say "no Docker engine can be started here" && exit 3; }
-  build_image
+  build_age
+  build_python
   find_compose
   [ -z "${DOCKER_HOST:-}" ] || echo "export DOCKER_HOST=$DOCKER_HOST"
   [ -z "${DOCKER_CONFIG:-}" ] || echo "export DOCKER_CONFIG=$DOCKER_CONFIG"
   # testcontainers: no further image to pull, and the ports are on this machine even if it looks like a container
-  echo "export GRAPHPORT_AGE_IMAGE=$IMAGE TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CONNECTION_MODE=docker_host"
+  echo "export GRAPHPORT_AGE_IMAGE=$IMAGE GRAPHPORT_PYTHON_IMAGE=$PYTHON_IMAGE GRAPHPORT_BUILD_NETWORK=host"
+  echo "export TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_CONNECTION_MODE=docker_host"
   echo "export TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1"
 }
 
