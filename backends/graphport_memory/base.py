@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from graphport.errors import InvalidInputError
 from graphport.model import Direction, Edge, EdgeKey, Node, check_props, dump_props
-from graphport.snapshot import GraphSnapshot
+from graphport.snapshot import GraphSnapshot, edge_row
 
 CHUNK = 4096
 """Rows turned into objects at a time while iterating."""
@@ -97,23 +97,7 @@ class Base:
         return None if row is None else self.edges_at([row])[0]
 
     def edge_row(self, key: EdgeKey) -> int | None:
-        row = self.edge_place(key)
-        return row if row < self.graph.n_edges and self.graph.edge_key(row) == key else None
-
-    def edge_place(self, key: EdgeKey) -> int:
-        """Row of the edge; where there is none, the row before which it belongs."""
-        graph = self.graph
-        source = bisect_left(graph.ids, key.source)
-        first = int(self.out_start[source])
-        if source == graph.n_nodes or graph.ids[source] != key.source:
-            return first
-        last = int(self.out_start[source + 1])
-        target = bisect_left(graph.ids, key.target)
-        place = bisect_left(graph.target_index, target, first, last)
-        if target == graph.n_nodes or graph.ids[target] != key.target:
-            return place
-        last = bisect_right(graph.target_index, target, place, last)
-        return bisect_left(graph.edge_kind, bisect_left(graph.edge_kinds, key.kind), place, last)
+        return edge_row(self.graph, key)
 
     def incident_rows(self, node_id: str, direction: Direction, kinds: frozenset[str] | None) -> list[int]:
         """Rows of a node's edges, ascending, which is in order of their key."""

@@ -5,5 +5,17 @@ from __future__ import annotations
 from graphport.snapshot.cache import snapshot_of
 from graphport.snapshot.canonical import IndexArray, canonical_kinds
 from graphport.snapshot.columns import GraphSnapshot
+from graphport.snapshot.patch import Patch, edge_place, edge_row, patch
+from graphport.snapshot.splice import Splice
 
-__all__ = ["GraphSnapshot", "IndexArray", "canonical_kinds", "snapshot_of"]
+__all__ = [
+    "GraphSnapshot",
+    "IndexArray",
+    "Patch",
+    "Splice",
+    "canonical_kinds",
+    "edge_place",
+    "edge_row",
+    "patch",
+    "snapshot_of",
+]

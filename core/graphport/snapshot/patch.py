@@ -1,0 +1,146 @@
+"""A snapshot and what changed since, as the next snapshot: array work, apart from the rows that changed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from graphport.changes import GraphChanges
+from graphport.errors import MissingNodeError
+from graphport.model import Edge, EdgeKey, Node
+from graphport.snapshot.canonical import canonical_kinds
+from graphport.snapshot.columns import GraphSnapshot
+from graphport.snapshot.splice import Rows, Splice
+
+
+class Patch(NamedTuple):
+    """The new graph, without props; how rows moved; and which rows were written (their new places)."""
+
+    graph: GraphSnapshot
+    nodes: Splice
+    edges: Splice
+    written_nodes: Mapping[int, Node]
+    written_edges: Mapping[int, Edge]
+
+
+def patch(graph: GraphSnapshot, changes: GraphChanges) -> Patch:
+    """``graph`` after ``changes``, equal to a new snapshot array for array; ``graph`` stays as it is.
+
+    Raises `MissingNodeError` for an edge that ends in no node: ``changes`` are not those of this graph.
+    """
+    cut = [
+        row for key in changes.deleted_nodes if key not in changes.nodes and (row := graph.index_of(key)) is not None
+    ]
+    added = [node for key, node in sorted(changes.nodes.items()) if graph.index_of(key) is None]
+    nodes = Splice(graph.n_nodes, cut, [bisect_left(graph.ids, node.id) for node in added])
+    columns = _NodeColumns(graph, changes.nodes, nodes, added)
+    edges = [changes.edges[key] for key in sorted(changes.edges)]
+    splice = Splice(graph.n_edges, _gone(graph, changes), [edge_place(graph, edge.key) for edge in edges])
+    written = dict(zip(splice.new_rows, edges, strict=True))
+    return Patch(
+        _after(graph, changes.revision, columns, nodes, splice, edges), nodes, splice, columns.written, written
+    )
+
+
+class _NodeColumns:
+    """The node columns of the new snapshot."""
+
+    def __init__(
+        self, graph: GraphSnapshot, upserted: Mapping[str, Node], splice: Splice, added: Sequence[Node]
+    ) -> None:
+        table, code = _table(graph.node_kinds, (node.kind for node in upserted.values()))
+        self.ids = splice.texts(graph.ids, [node.id for node in added])
+        self.written = {bisect_left(self.ids, node_id): node for node_id, node in upserted.items()}
+        names = splice.texts(graph.names, [node.name for node in added])
+        entries = splice.texts(graph.entries, [node.entry for node in added])
+        kind = splice.array(graph.node_kind, [code[node.kind] for node in added])
+        replaced = [row for row, node in self.written.items() if (names[row], entries[row]) != (node.name, node.entry)]
+        if replaced:
+            again = Splice(len(self.ids), replaced, sorted(replaced))
+            names = again.texts(names, [self.written[row].name for row in sorted(replaced)])
+            entries = again.texts(entries, [self.written[row].entry for row in sorted(replaced)])
+        if len(self.written) > len(added):
+            kind = kind.copy()
+            for row, node in self.written.items():
+                kind[row] = code[node.kind]
+        self.names, self.entries = names, entries
+        self.kinds, self.kind = canonical_kinds(table, kind, "node kind")
+
+
+def _after(
+    graph: GraphSnapshot, revision: int, columns: _NodeColumns, nodes: Splice, splice: Splice, edges: Sequence[Edge]
+) -> GraphSnapshot:
+    row = _rows_of(columns.ids, edges)
+    source, target = graph.source_index, graph.target_index
+    if nodes:
+        at = nodes.moved(np.arange(graph.n_nodes)).astype(source.dtype)
+        source, target = at[source], at[target]
+    table, code = _table(graph.edge_kinds, (edge.kind for edge in edges))
+    kinds, kind = canonical_kinds(
+        table, splice.array(graph.edge_kind, [code[edge.kind] for edge in edges]), "edge kind"
+    )
+    index_type = np.int32 if max(len(columns.ids), len(kind)) < 2**31 else np.int64
+    return GraphSnapshot(
+        ids=columns.ids,
+        names=columns.names,
+        entries=columns.entries,
+        node_kinds=columns.kinds,
+        node_kind=columns.kind,
+        source_index=splice.array(source, [row[edge.source] for edge in edges]).astype(index_type, copy=False),
+        target_index=splice.array(target, [row[edge.target] for edge in edges]).astype(index_type, copy=False),
+        edge_kinds=kinds,
+        edge_kind=kind,
+        weight=splice.array(graph.weight, [edge.weight for edge in edges]),
+        revision=revision,
+    )
+
+
+def _rows_of(ids: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
+    rows = {end: bisect_left(ids, end) for edge in edges for end in (edge.source, edge.target)}
+    missing = tuple(end for end, row in rows.items() if row == len(ids) or ids[row] != end)
+    if missing:
+        raise MissingNodeError(f"edges end in nodes that the snapshot lacks: {missing!r:.200}; read it anew", missing)
+    return rows
+
+
+def edge_row(graph: GraphSnapshot, key: EdgeKey) -> int | None:
+    """Row of an edge, None if it is absent."""
+    row = edge_place(graph, key)
+    return row if row < graph.n_edges and graph.edge_key(row) == key else None
+
+
+def edge_place(graph: GraphSnapshot, key: EdgeKey) -> int:
+    """Row of the edge; where there is none, the row before which it belongs. O(log m)."""
+    source = bisect_left(graph.ids, key.source)
+    first = bisect_left(graph.source_index, source)
+    if source == graph.n_nodes or graph.ids[source] != key.source:
+        return first
+    last = bisect_right(graph.source_index, source, first)
+    target = bisect_left(graph.ids, key.target)
+    place = bisect_left(graph.target_index, target, first, last)
+    if target == graph.n_nodes or graph.ids[target] != key.target:
+        return place
+    last = bisect_right(graph.target_index, target, place, last)
+    return bisect_left(graph.edge_kind, bisect_left(graph.edge_kinds, key.kind), place, last)
+
+
+def _gone(graph: GraphSnapshot, changes: GraphChanges) -> set[int]:
+    """Rows of edges that are deleted, or replaced, or lost an end."""
+    keys = (*changes.deleted_edges, *changes.edges)
+    gone = {row for key in keys if (row := edge_row(graph, key)) is not None}
+    lost = [row for key in changes.deleted_nodes if (row := graph.index_of(key)) is not None]
+    if lost:
+        ends = np.zeros(graph.n_nodes, dtype=bool)
+        ends[lost] = True
+        rows: Rows = np.flatnonzero(ends[graph.source_index] | ends[graph.target_index])
+        gone.update(rows.tolist())
+    return gone
+
+
+def _table(old: Sequence[str], more: Iterable[str]) -> tuple[list[str], dict[str, int]]:
+    """The kinds of both, and their codes."""
+    table = list(dict.fromkeys((*old, *more)))
+    return table, {kind: code for code, kind in enumerate(table)}
