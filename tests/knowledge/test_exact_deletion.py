@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from graphport import Edge, Entry, GraphSnapshot
 from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
 
-NAMES = ["Trent", "Council of Trent", "Calvin", "Geneva", "trent", "CALVIN"]
+NAMES = ["Trent", "Council of Trent", "Calvin", "Geneva", "trent", "CALVIN", "the Council"]
 WORDS = [*NAMES, "met at", "wrote of the", "and", "Calvinism", "."]
 
 ids = st.sampled_from(["a", "b", "c", "d"])
@@ -41,9 +41,13 @@ class ExactDeletion(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.kb = open_knowledge_base(":memory:", embedder=None, clock=self.clock)
+        self.kb = self.opened()
         self.entries: dict[str, Entry] = {}
         self.entities: set[str] = set()
+
+    def opened(self) -> KnowledgeBase:
+        """The knowledge base under test; other backends give theirs."""
+        return open_knowledge_base(":memory:", embedder=None, clock=self.clock)
 
     def teardown(self) -> None:
         self.kb.close()

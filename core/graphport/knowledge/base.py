@@ -33,11 +33,13 @@ from graphport.errors import (
 )
 from graphport.knowledge.derived import Derived, GraphPlan
 from graphport.knowledge.embeddings import NONE, choose_embedder, embedder_changed
-from graphport.knowledge.entities import Entity, entity
-from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow
+from graphport.knowledge.entities import TOPIC, Entity, entity
+from graphport.knowledge.entity_queries import EntityQueries, FoundEntity, ListedEntity
+from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow, ImportReport
 from graphport.knowledge.indexing import Indexer, IndexReport, Progress, embedded_text
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
 from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary, with_all_mentions
+from graphport.knowledge.runtime_entities import read_runtime, write_runtime
 from graphport.knowledge.search import SearchOptions, search
 from graphport.knowledge.text_builder import CITES
 from graphport.knowledge.truth import Truth
@@ -95,6 +97,7 @@ class KnowledgeBase:
         plan = _graph_plan(config, folder) if config.strategy.graph else None
         self._truth = Truth(None if folder is None else folder / TRUTH_FILE)
         self._derived = Derived(self._truth, folder, plan, clock)
+        self._entity_queries = EntityQueries(self._truth, self.gazetteer, self.vocabulary, clock)
         self._names: tuple[str, Vocabulary] | None = None
         self._said_lexical = False
         self._index_lock = None if folder is None else filelock.FileLock(folder / "index.lock")
@@ -343,12 +346,24 @@ class KnowledgeBase:
     def gazetteer(self) -> Gazetteer:
         """Declared and runtime entities as they are now."""
         with self._truth.read() as db:
-            rows = db.execute("SELECT type, names FROM runtime_entities ORDER BY ord, id").fetchall()
-        return Gazetteer(self._declared, tuple(entity(row[0], json.loads(row[1])) for row in rows))
+            return Gazetteer(self._declared, read_runtime(db))
 
     def add_entity(self, type: str, names: str | Sequence[str]) -> None:  # noqa: A002 - the field's word
         """Add an entity, or names to one; see `Gazetteer.add_entity`. The next query knows it."""
         self._change_gazetteer(lambda gazetteer: gazetteer.add_entity(type, names))
+
+    def import_entities(self, entities: Iterable[Entity]) -> ImportReport:
+        """Add many entities at once, all or none; those the config declares are left as they are."""
+        wanted = tuple(entities)
+        report = ImportReport()
+
+        def add(gazetteer: Gazetteer) -> Gazetteer:
+            nonlocal report
+            changed, report = gazetteer.add_all(wanted)
+            return changed
+
+        self._change_gazetteer(add)
+        return report
 
     def remove_entity(self, type: str, name: str) -> None:  # noqa: A002 - the field's word
         """Remove a runtime entity; see `Gazetteer.remove_entity`."""
@@ -362,17 +377,35 @@ class KnowledgeBase:
         """The entities texts are matched against, each id once; declared wins."""
         return self.gazetteer().effective
 
+    def find_entity(self, name: str, type: str | None = None, *, limit: int | None = 100) -> FoundEntity | None:  # noqa: A002 - the field's word
+        """The entity of that name or alias, whatever the case, with what mentions it; None if there is none.
+
+        ``limit`` bounds the chapters and the texts shown (None: all). Raises `InvalidIdError` for what is no
+        name, `UnsupportedError` where ``strategy.graph`` is off.
+        """
+        return self._entities().find(name, type, limit)
+
+    def find_concept(self, name: str, *, limit: int | None = 100) -> FoundEntity | None:
+        """`find_entity` of type ``topic``: the concepts of books, and the topics of the gazetteer."""
+        return self.find_entity(name, TOPIC, limit=limit)
+
+    def list_entities(self, type: str | None = None, *, limit: int | None = 100) -> list[ListedEntity]:  # noqa: A002 - the field's word
+        """The entities of a type (None: of all) that texts mention, the most mentioned first, then by id."""
+        return self._entities().listed(type, limit)
+
+    def _entities(self) -> EntityQueries:
+        if not self.config.strategy.graph:
+            raise UnsupportedError(f"knowledge base {self.config.name!r} links no names; set strategy.graph: true")
+        self._settle()
+        return self._entity_queries
+
     def _change_gazetteer(self, change: Callable[[Gazetteer], Gazetteer]) -> None:
         with self._truth.write() as db:
             old = self.gazetteer()
             new = change(old)
             if new.runtime == old.runtime:
                 return
-            db.execute("DELETE FROM runtime_entities")
-            db.executemany(
-                "INSERT INTO runtime_entities VALUES (?, ?, ?, ?)",
-                [(item.id, item.type, json.dumps(item.names), number) for number, item in enumerate(new.runtime)],
-            )
+            write_runtime(db, old.runtime, new.runtime)
             self._note_names(db, old.effective, new.effective)
         self._bring_up_to_date(None)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from graphport.knowledge.casing import opens_sentence
 from graphport.knowledge.cues import Cues, cues_at
 from graphport.knowledge.entities import Entity
-from graphport.knowledge.gazetteer import Gazetteer
-from graphport.matching import Match, fold
+from graphport.matching import Match, Matcher, fold
 
 COMMON_TYPES = frozenset({"topic", "doctrine", "concept", "other"})
 """Types whose names are common nouns, which may be written small."""
@@ -35,9 +34,10 @@ class Mention:
     cues: Cues
 
 
-def find_mentions(text: str, gazetteer: Gazetteer) -> list[Mention]:
-    """All mentions in a text, in order."""
-    return [_mention(text, match) for match in gazetteer.matcher.find(text)]
+def find_mentions(text: str, matcher: Matcher, entities: Container[str]) -> list[Mention]:
+    """All mentions of ``entities`` (their ids) in a text, in order."""
+    found = ((match, tuple(entity for entity in match.ids if entity in entities)) for match in matcher.find(text))
+    return [_mention(text, match, ids) for match, ids in found if ids]
 
 
 def ordinary_words(chapters: Iterable[Sequence[Mention]], entities: Iterable[Entity]) -> set[tuple[str, Case]]:
@@ -56,9 +56,9 @@ def ordinary_words(chapters: Iterable[Sequence[Mention]], entities: Iterable[Ent
     return ordinary
 
 
-def _mention(text: str, match: Match) -> Mention:
+def _mention(text: str, match: Match, ids: tuple[str, ...]) -> Mention:
     start, end = match.start, match.end
-    return Mention(start, end, fold(text[start:end]), match.ids, _case(text, start, end), cues_at(text, start, end))
+    return Mention(start, end, fold(text[start:end]), ids, _case(text, start, end), cues_at(text, start, end))
 
 
 def _case(text: str, start: int, end: int) -> Case:

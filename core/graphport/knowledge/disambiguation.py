@@ -19,10 +19,11 @@ If nothing tells two candidates apart, the one with more names wins, then the on
 Ordinary words are told from proper names by their case (`graphport.knowledge.candidates`), and an alias
 that is itself written small ("the prophet") needs another name of the same entity in the chapter.
 
-The factors are round numbers, not fitted to a corpus; what matters is their order: an alias with other
-names nearby is still less than a canonical name. On 31,102 verses with 3,000 entities, halving or doubling
-one of them costs at most 0.4 points of precision and 0.2 of recall while that holds, and two where it does
-not; taking a third for "more than half" costs four (``benchmarks/entities.py``).
+The factors are round numbers, chosen on the 31,102 verses with 3,000 entities that they are measured on
+(``benchmarks/entities.py``), so another corpus may do worse. What matters is their order: an alias with
+other names nearby is still less than a canonical name. Halving or doubling one of them costs at most 0.4
+points of precision and 0.2 of recall while that holds, and two where it does not; taking a third for "more
+than half" costs four.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from graphport.knowledge.candidates import COMMON_TYPES, Mention, find_mentions,
 from graphport.knowledge.company import Company
 from graphport.knowledge.cues import Cues, TypeCues, probabilities
 from graphport.knowledge.gazetteer import Gazetteer
-from graphport.matching import fold
+from graphport.matching import Matcher, fold
 
 Reason = Literal[
     "only reading", "ordinary word", "canonical name", "words around", "other names nearby", "usual company",
@@ -73,12 +74,17 @@ class Reading:
         return next(iter(self.shares), None)
 
 
-def resolve_mentions(chapters: Mapping[str, str], gazetteer: Gazetteer) -> dict[str, list[Reading]]:
+def resolve_mentions(
+    chapters: Mapping[str, str], gazetteer: Gazetteer, *, matcher: Matcher | None = None
+) -> dict[str, list[Reading]]:
     """Every mention of every chapter (by its id) with its reading, in the order of the text.
 
     A function of all chapters together, for a name is decided by the company it keeps everywhere.
+    ``matcher`` finds the mentions, by default the gazetteer's own; of what it finds, only entities of the
+    gazetteer count.
     """
-    mentions = {chapter: find_mentions(text, gazetteer) for chapter, text in chapters.items()}
+    finder = matcher or gazetteer.matcher
+    mentions = {chapter: find_mentions(text, finder, gazetteer.ids) for chapter, text in chapters.items()}
     ordinary = ordinary_words(mentions.values(), gazetteer.effective)
     for chapter, found in mentions.items():
         mentions[chapter] = [

@@ -71,6 +71,11 @@ class Gazetteer:
         return (*self.declared, *(item for item in self.runtime if item.key not in self._declared_keys))
 
     @cached_property
+    def ids(self) -> frozenset[str]:
+        """Ids of the effective entities."""
+        return frozenset(item.id for item in self.effective)
+
+    @cached_property
     def matcher(self) -> Matcher:
         """The automaton over the effective names; built when first used."""
         return entity_matcher(self.effective)

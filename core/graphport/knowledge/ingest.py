@@ -190,8 +190,8 @@ class Ingest:
         except sqlite3.IntegrityError as error:
             raise InvalidInputError(f"entry id {entry.id!r:.80} stands twice; ids must be unique") from error
         forms = {*entry.names, *(() if entry.document else title_forms(entry.title))}
-        folded = [(form, _folded(form)) for form in sorted(forms)]
-        rows = [(form, key, entry.id) for form, key in folded if key is not None]
+        keys = [(form, folded(form)) for form in sorted(forms)]
+        rows = [(form, key, entry.id) for form, key in keys if key is not None]
         self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?, ?)", rows)
         self._mark("entry", [entry.id])
 
@@ -313,7 +313,7 @@ def _fact_row(fact: Fact, owner: str) -> tuple[Any, ...]:
     return fact.entry, owner, fact.source, fact.kind, fact.target, float(fact.weight), props
 
 
-def _folded(form: str) -> str | None:
+def folded(form: str) -> str | None:
     """The form's key, None for one without letters or digits: a fine title, but nothing a text can mention."""
     try:
         return fold(form)

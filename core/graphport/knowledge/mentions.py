@@ -16,9 +16,10 @@ from graphport.builders import Fact, Links, NodeFact
 from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.indexing import Progress
 from graphport.knowledge.ingest import Ingest
+from graphport.knowledge.precedence import CuratedFirst
 from graphport.knowledge.searched import ChapterOf, searched
 from graphport.knowledge.truth import Truth
-from graphport.matching import Matcher, fold
+from graphport.matching import fold
 from graphport.retrieval.lexical import LexicalIndex
 from graphport.retrieval.names import is_mention, phrase_id, proper_names
 
@@ -45,7 +46,7 @@ class Vocabulary:
     """Every name of a knowledge base, and the matcher that finds them; ``things`` by node id."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], things: Mapping[str, Named]) -> None:
-        self.matcher = Matcher(forms)
+        self.matcher = CuratedFirst(forms, {thing for thing, named in things.items() if named.kind == ENTITY})
         self.things = things
 
 
