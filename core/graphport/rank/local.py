@@ -16,7 +16,7 @@ from graphport.rank.kernels import gather_rows, scatter_add
 from graphport.rank.matrix import out_matrix
 from graphport.rank.pagerank import check_damping
 from graphport.rank.scratch import Scratch
-from graphport.rank.seeds import Seeds, reset_of
+from graphport.rank.seeds import Reset, Seeds, reset_of
 from graphport.snapshot import GraphSnapshot
 
 _FINER = 4.0
@@ -39,7 +39,7 @@ class LocalPageRank:
 
 
 def local_pagerank(
-    graph: GraphSnapshot, seeds: Seeds, *, damping: float = 0.5, tol: float = 1e-5, max_work: int | None = None
+    graph: GraphSnapshot, seeds: Seeds | Reset, *, damping: float = 0.5, tol: float = 1e-5, max_work: int | None = None
 ) -> LocalPageRank:
     """Follow a weighted, directed walk from ``seeds`` until at most ``tol`` of its mass is left.
 
@@ -48,7 +48,7 @@ def local_pagerank(
     least 100,000) end it early; ``rest`` says how early. Raises as `personalized_pagerank`.
     """
     check_damping(damping)
-    reset = reset_of(graph, seeds)
+    reset = seeds if isinstance(seeds, Reset) else reset_of(graph, seeds)
     step = graph.derived("walk:out", _step)
     lengths = graph.derived("walk:out:lengths", lambda _: np.diff(step.indptr))
     limit = max(10 * step.nnz, _CHEAP) if max_work is None else max_work

@@ -35,11 +35,15 @@ def reset_of(graph: GraphSnapshot, seeds: Seeds) -> Reset:
         shown = ", ".join(repr(node_id) for node_id in missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise MissingNodeError(f"{len(missing)} of {len(rows)} seeds are not in the graph: {shown}", missing)
     index = np.array([row for row in rows.values() if row is not None], dtype=np.int64)
-    mass = np.fromiter(weights.values(), dtype=np.float64, count=len(weights))
-    mass /= mass.max()
-    order = np.argsort(index)
+    return reset_on(index, np.fromiter(weights.values(), dtype=np.float64, count=len(weights)))
+
+
+def reset_on(rows: Index, weights: Vector) -> Reset:
+    """The distribution in proportion to ``weights`` (s,), finite, >= 0 and not all 0, on distinct ``rows`` (s,)."""
+    mass = weights / weights.max()
+    order = np.argsort(rows)
     order = order[mass[order] > 0]
-    return Reset(index[order], mass[order] / mass[order].sum())
+    return Reset(rows[order], mass[order] / mass[order].sum())
 
 
 def _seed_weights(seeds: Seeds) -> dict[str, float]:

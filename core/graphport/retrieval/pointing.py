@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphport.rank.matrix import symmetric_matrix
 from graphport.snapshot import GraphSnapshot
+from graphport.snapshot.canonical import canonical_kinds, edge_order
 
 NAMING = "titled"
 """Kind of the edges from an entry to its own names: they point from the name to the entry."""
@@ -75,7 +76,7 @@ def _pointing(graph: GraphSnapshot) -> GraphSnapshot:
     naming = _is_naming(graph)
     rare = specificity(graph)
     worth = np.where(rare < 1, rare, 0.0)
-    worth[[row for rows in graph.entry_rows().values() for row in rows]] = 1.0
+    worth[graph.entry_mask()] = 1.0
     worth[carried_names(graph)] = 1.0
     is_structure = np.array([kind in STRUCTURE for kind in graph.edge_kinds], dtype=bool)[graph.edge_kind]
     weight = graph.weight * np.where(is_structure, STRUCTURE_WEIGHT, 1.0)
@@ -86,13 +87,19 @@ def _pointing(graph: GraphSnapshot) -> GraphSnapshot:
 
 def _two_way(graph: GraphSnapshot, along: NDArray[np.float64], back: NDArray[np.float64]) -> GraphSnapshot:
     kinds = len(graph.edge_kinds)
-    return GraphSnapshot.from_arrays(
-        graph.ids,
-        np.concatenate([graph.source_index, graph.target_index]),
-        np.concatenate([graph.target_index, graph.source_index]),
-        np.concatenate([along, back]),
-        edge_kind=np.concatenate([graph.edge_kind, graph.edge_kind + kinds]),
-        edge_kinds=[kind + way for way in (ALONG, BACK) for kind in graph.edge_kinds],
-        entries=graph.entries,
-        names=graph.names,
+    table, kind = canonical_kinds(
+        [kind + way for way in (ALONG, BACK) for kind in graph.edge_kinds],
+        np.concatenate([graph.edge_kind, graph.edge_kind + np.int32(kinds)]),
+        "arc kind",
     )
+    source = np.concatenate([graph.source_index, graph.target_index])
+    target = np.concatenate([graph.target_index, graph.source_index])
+    weight = np.concatenate([along, back])
+    order = edge_order(source, target, kind, graph.n_nodes, len(table))
+    if order is not None:
+        source, target, kind, weight = source[order], target[order], kind[order], weight[order]
+    return GraphSnapshot(  # the nodes are a snapshot's, and so canonical
+        ids=graph.ids, names=graph.names, entries=graph.entries, node_kinds=graph.node_kinds,
+        node_kind=graph.node_kind, source_index=source, target_index=target, edge_kinds=table, edge_kind=kind,
+        weight=weight,
+    )  # fmt: skip

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,44 +34,59 @@ class GraphRanking:
     unexplored: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class EntryPlaces:
+    """The entries that nodes stand for, in code point order, and where each stands.
+
+    ``entries`` (e) sorted; ``place_of`` is the place of each in them; ``first_row`` (e,) the first of the
+    nodes that stand for it; ``of_row`` (n,) for each node the place of its entry, -1 for none.
+    """
+
+    entries: Sequence[str]
+    place_of: Mapping[str, int]
+    first_row: NDArray[np.int64]
+    of_row: NDArray[np.int64]
+
+    def places(self, wanted: Iterable[str]) -> NDArray[np.int64]:
+        """Places of some entries, -1 for one that no node stands for."""
+        return np.array([self.place_of.get(entry, -1) for entry in wanted], dtype=np.int64)
+
+
+def entry_places(graph: GraphSnapshot) -> EntryPlaces:
+    """`EntryPlaces` of a graph; kept with it."""
+    return graph.derived("retrieval:entries", _entry_places)
+
+
 def entry_shares(graph: GraphSnapshot, scores: NDArray[np.float64]) -> tuple[Sequence[str], NDArray[np.float64]]:
     """The entries of a graph, sorted, and the score of each, the largest being 1; of several nodes the best counts."""
-    entries, rows, codes = graph.derived("retrieval:entries", _entries)
-    shares = np.zeros(len(entries))
-    np.maximum.at(shares, codes, scores[rows])
+    known = entry_places(graph)
+    rows = np.flatnonzero(known.of_row >= 0)
+    shares = np.zeros(len(known.entries))
+    np.maximum.at(shares, known.of_row[rows], scores[rows])
     top = shares.max(initial=0.0)
-    return entries, shares / top if top > 0 else shares
+    return known.entries, shares / top if top > 0 else shares
 
 
 def local_entry_shares(graph: GraphSnapshot, found: LocalPageRank) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Places, in the sorted list of entries, of those a local walk reached, ascending, and their shares as above."""
-    _, place = graph.derived("retrieval:entry-of-row", _entry_of_row)
-    codes = place[found.rows]
-    scores = found.scores[codes >= 0]
-    places, slot = np.unique(codes[codes >= 0], return_inverse=True)
+    """Places of the entries that a local walk reached, ascending, and their shares as above."""
+    reached = entry_places(graph).of_row[found.rows]
+    stands = reached >= 0
+    places, slot = np.unique(reached[stands], return_inverse=True)
     shares = np.zeros(len(places))
-    np.maximum.at(shares, slot, scores)
+    np.maximum.at(shares, slot, found.scores[stands])
     top = shares.max(initial=0.0)
     return places, shares / top if top > 0 else shares
 
 
-def entry_list(graph: GraphSnapshot) -> Sequence[str]:
-    """The entries that nodes stand for, sorted."""
-    return graph.derived("retrieval:entries", _entries)[0]
-
-
-def _entry_of_row(graph: GraphSnapshot) -> tuple[list[str], NDArray[np.int64]]:
-    """Entries, and for each node the place of the entry it stands for, -1 for none."""
-    entries, rows, codes = graph.derived("retrieval:entries", _entries)
-    place = np.full(graph.n_nodes, -1, dtype=np.int64)
-    place[rows] = codes
-    return entries, place
-
-
-def _entries(graph: GraphSnapshot) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """Entries, and for each node that stands for one its row and the entry's place."""
-    rows = graph.entry_rows()
-    entries = sorted(rows)
-    pairs = [(row, place) for place, entry in enumerate(entries) for row in rows[entry]]
-    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return entries, table[:, 0], table[:, 1]
+def _entry_places(graph: GraphSnapshot) -> EntryPlaces:
+    rows = np.flatnonzero(graph.entry_mask())
+    names = [entry for row in rows.tolist() if (entry := graph.entries[row]) is not None]
+    entries = list(dict.fromkeys(names))
+    if any(left >= right for left, right in pairwise(entries)):
+        entries.sort()
+    place_of = dict(zip(entries, range(len(entries)), strict=True))
+    of_row = np.full(graph.n_nodes, -1, dtype=np.int64)
+    of_row[rows] = [place_of[name] for name in names]
+    first_row = np.empty(len(entries), dtype=np.int64)
+    first_row[of_row[rows[::-1]]] = rows[::-1]  # of several rows the last one written stays
+    return EntryPlaces(entries, place_of, first_row, of_row)

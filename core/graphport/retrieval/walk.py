@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 
 from graphport.rank.local import LocalPageRank, local_pagerank
 from graphport.rank.pagerank import Engine, check_damping, personalized_pagerank
+from graphport.rank.seeds import Reset, reset_on
 from graphport.retrieval.linking import LinkedEntity
 from graphport.retrieval.pointing import carried_names, pointing_graph, specificity
-from graphport.retrieval.ranking import GraphRanking, Scored, entry_list, local_entry_shares
+from graphport.retrieval.ranking import EntryPlaces, GraphRanking, Scored, entry_places, local_entry_shares
 from graphport.retrieval.rerank import DAMPING, check_graph_weight
 from graphport.snapshot import GraphSnapshot
 
@@ -60,24 +60,25 @@ def walk(
         return GraphRanking(fused[:limit], {}, note="graph_weight is 0")
     if not starts:
         return GraphRanking(fused[:limit], {}, note="the query names nothing that the graph holds")
-    arcs = pointing_graph(graph)
-    seeds = _seeds(graph, arcs, starts, _near_rows(graph, legs), passage_node_weight, damping)
-    places, shares = local_entry_shares(graph, _scores(arcs, seeds, damping, engine))
+    arcs, known = pointing_graph(graph), entry_places(graph)
+    reset = _reset(graph, arcs, starts, _near_rows(known, legs), passage_node_weight, damping)
+    places, shares = local_entry_shares(graph, _scores(arcs, reset, damping, engine))
     if not shares.any():
         return GraphRanking(fused[:limit], {}, note="what the query names leads to no entry")
-    entries = entry_list(graph)
-    blended = shares**weight * _bases(entries, places, fused) ** (1 - weight)
+    slots = _slots(known, places, fused)
+    blended = shares**weight * _bases(len(places), slots, fused) ** (1 - weight)
     order: list[int] = np.argsort(-blended, kind="stable")[:limit].tolist()
-    ranked = [(entries[int(places[row])], float(blended[row])) for row in order]
-    reached = {entries[int(places[row])]: float(shares[row]) for row in order}
+    ranked = [(known.entries[int(places[slot])], float(blended[slot])) for slot in order]
+    reached = {entry: float(shares[slot]) for (entry, _), slot in zip(ranked, order, strict=True)}
     # What the walk did not come near keeps its fused order, behind everything that it did.
-    ranked += [(entry, 0.0) for entry, _ in fused if _row_of(entries, places, entry) is None]
+    ranked += [(entry, 0.0) for (entry, _), slot in zip(fused, slots.tolist(), strict=True) if slot < 0]
     return GraphRanking(ranked[:limit], reached, tuple(starts), arcs)
 
 
-def _scores(arcs: GraphSnapshot, seeds: Mapping[str, float], damping: float, engine: Engine | None) -> LocalPageRank:
+def _scores(arcs: GraphSnapshot, reset: Reset, damping: float, engine: Engine | None) -> LocalPageRank:
     if engine is None:
-        return local_pagerank(arcs, seeds, damping=damping, tol=TOLERANCE)
+        return local_pagerank(arcs, reset, damping=damping, tol=TOLERANCE)
+    seeds = {arcs.ids[row]: mass for row, mass in zip(reset.rows.tolist(), reset.mass.tolist(), strict=True)}
     exact = personalized_pagerank(arcs, seeds, damping=damping, directed=True, engine=engine)
     return LocalPageRank(np.arange(arcs.n_nodes), exact.scores, exact.error_bound, arcs.n_edges)
 
@@ -108,21 +109,24 @@ def closeness(legs: Mapping[str, Scored]) -> dict[str, float]:
     return near
 
 
-def _near_rows(graph: GraphSnapshot, legs: Mapping[str, Scored]) -> dict[int, float]:
+def _near_rows(known: EntryPlaces, legs: Mapping[str, Scored]) -> dict[int, float]:
     """`closeness` of the hits by the row of their first node, by row."""
-    rows = graph.entry_rows()
-    near = {rows[entry][0]: value for entry, value in closeness(legs).items() if entry in rows}
-    return dict(sorted(near.items()))
+    near = closeness(legs)
+    places = known.places(near)
+    rows = known.first_row[places[places >= 0]]
+    values = np.fromiter(near.values(), np.float64, len(near))[places >= 0]
+    order = np.argsort(rows)
+    return dict(zip(rows[order].tolist(), values[order].tolist(), strict=True))
 
 
-def _seeds(
+def _reset(
     graph: GraphSnapshot,
     arcs: GraphSnapshot,
     named: Mapping[str, float],
     near: Mapping[int, float],
     passage_node_weight: float,
     damping: float,
-) -> dict[str, float]:
+) -> Reset:
     pull = {row: math.exp(SHARPNESS * (value - 1)) for row, value in near.items()}
     mass = {row: passage_node_weight * value for row, value in pull.items()}
     carried = carried_names(graph)
@@ -134,7 +138,7 @@ def _seeds(
         for head, share in first.items():
             mass[head] = mass.get(head, 0.0) + damping * whole * share
         mass[row] = mass.get(row, 0.0) + whole * (1 - sum(first.values()))
-    return {graph.ids[row]: value for row, value in mass.items() if value > 0}
+    return reset_on(np.fromiter(mass, np.int64, len(mass)), np.fromiter(mass.values(), np.float64, len(mass)))
 
 
 def _first_steps(arcs: GraphSnapshot, row: int, pull: Mapping[int, float]) -> dict[int, float]:
@@ -150,20 +154,16 @@ def _first_steps(arcs: GraphSnapshot, row: int, pull: Mapping[int, float]) -> di
     return {head: value / total for head, value in pulled.items()} if total > 0 else {}
 
 
-def _bases(entries: Sequence[str], places: NDArray[np.int64], fused: Scored) -> NDArray[np.float64]:
-    """(r,): the fused score of the entries at ``places``, the lowest there is for those not in ``fused``."""
-    bases = np.full(len(places), min((score for _, score in fused), default=1.0))
-    for entry, score in fused:
-        row = _row_of(entries, places, entry)
-        if row is not None:
-            bases[row] = score
+def _slots(known: EntryPlaces, places: NDArray[np.int64], fused: Scored) -> NDArray[np.int64]:
+    """(f,): where in the sorted ``places`` each fused entry stands, -1 for one that does not."""
+    wanted = known.places(entry for entry, _ in fused)
+    slots = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+    return np.where(places[slots] == wanted, slots, -1)
+
+
+def _bases(count: int, slots: NDArray[np.int64], fused: Scored) -> NDArray[np.float64]:
+    """(count,): the fused score of each entry that has one, the lowest there is for the others."""
+    scores = np.fromiter((score for _, score in fused), np.float64, len(fused))
+    bases = np.full(count, scores.min(initial=1.0))
+    bases[slots[slots >= 0]] = scores[slots >= 0]
     return bases
-
-
-def _row_of(entries: Sequence[str], places: NDArray[np.int64], entry: str) -> int | None:
-    """Row of ``places`` at which an entry stands; both are sorted."""
-    place = bisect_left(entries, entry)
-    if place == len(entries) or entries[place] != entry:
-        return None
-    row = int(np.searchsorted(places, place))
-    return row if row < len(places) and places[row] == place else None
