@@ -169,10 +169,22 @@ class Communities(Answer):
     next_cursor: str | None
 
 
+class Decision(Answer):
+    """How mentions of a name that several entities share were read.
+
+    ``shares`` by entity id, the best first, on average over the ``times``; ``decided_by``: what spoke for the best.
+    """
+
+    written: str
+    times: int
+    shares: Mapping[str, float]
+    decided_by: list[str]
+
+
 class Mention(Answer):
     """A text about an entity: its node and entry, where it is, and how often it names the entity.
 
-    ``titled``: the text's own title names the entity.
+    ``titled``: the text's own title names the entity. A shared name counts by its share; ``decisions`` say why.
     """
 
     node: str
@@ -182,6 +194,7 @@ class Mention(Answer):
     start_line: int
     titled: bool
     count: float
+    decisions: list[Decision] = []
 
 
 class ChapterMention(Answer):
@@ -192,29 +205,35 @@ class ChapterMention(Answer):
     title: str
     props: Mapping[str, Any]
     count: float
-
-
-class EntityAnswer(Answer):
-    """An entity, the chapters of books and the texts about it, each foremost first.
-
-    ``others`` are entities of the same name.
-    """
-
-    id: str
-    type: str
-    name: str
-    chapters: list[ChapterMention]
-    mentions: list[Mention]
-    others: list[str]
-    next_cursor: str | None
+    decisions: list[Decision] = []
 
 
 class ListedEntity(Answer):
     id: str
     type: str
     name: str
-    mentions: float = Field(description="How often it is mentioned, in all.")
+    mentions: float = Field(description="How often it is mentioned, in all; a shared name by its share.")
     texts: int = Field(description="How many texts mention it.")
+
+
+class EntityAnswer(Answer):
+    """An entity, the chapters of books and the texts about it, each foremost first.
+
+    ``count``: how often the texts mention it, ``texts``: how many do, ``in_chapters``: how many chapters, shown
+    or not. ``readings``: what the name may mean, the entity first; ``others``: the ids of the rest.
+    """
+
+    id: str
+    type: str
+    name: str
+    count: float
+    texts: int
+    in_chapters: int
+    chapters: list[ChapterMention]
+    mentions: list[Mention]
+    readings: list[ListedEntity]
+    others: list[str]
+    next_cursor: str | None
 
 
 class EntityList(Answer):

@@ -43,7 +43,7 @@ class ExactDeletion(RuleBasedStateMachine):
         self.clock = Clock()
         self.kb = self.opened()
         self.entries: dict[str, Entry] = {}
-        self.entities: set[str] = set()
+        self.entities: set[tuple[str, str]] = set()
 
     def opened(self) -> KnowledgeBase:
         """The knowledge base under test; other backends give theirs."""
@@ -79,16 +79,16 @@ class ExactDeletion(RuleBasedStateMachine):
     def time_passes(self, seconds: int) -> None:
         self.clock.now += seconds
 
-    @rule(name=st.sampled_from(NAMES[:4]))
-    def add_entity(self, name: str) -> None:
-        self.kb.add_entity("thing", [name])
-        self.entities.add(name)
+    @rule(kind=st.sampled_from(["place", "thing"]), name=st.sampled_from(NAMES[:4]))
+    def add_entity(self, kind: str, name: str) -> None:
+        self.kb.add_entity(kind, [name])
+        self.entities.add((kind, name))
 
-    @rule(name=st.sampled_from(NAMES[:4]))
-    def remove_entity(self, name: str) -> None:
-        if name in self.entities:
-            self.kb.remove_entity("thing", name)
-            self.entities.remove(name)
+    @rule(kind=st.sampled_from(["place", "thing"]), name=st.sampled_from(NAMES[:4]))
+    def remove_entity(self, kind: str, name: str) -> None:
+        if (kind, name) in self.entities:
+            self.kb.remove_entity(kind, name)
+            self.entities.remove((kind, name))
 
     @invariant()
     def graph_is_that_of_what_is_visible(self) -> None:
@@ -98,14 +98,17 @@ class ExactDeletion(RuleBasedStateMachine):
             if not entry.flagged and (entry.valid_to is None or entry.valid_to > self.clock.now)
         ]
         with open_knowledge_base(":memory:", embedder=None, clock=self.clock) as fresh:
-            for name in sorted(self.entities):
-                fresh.add_entity("thing", [name])
+            for kind, name in sorted(self.entities):
+                fresh.add_entity(kind, [name])
             fresh.add(visible)
             assert edges_of(self.kb) == edges_of(fresh)
             assert list(self.kb.storage.iter_nodes()) == list(fresh.storage.iter_nodes())
             assert graph_of(self.kb).same_as(graph_of(fresh))
             past = self.kb.snapshot(as_of=self.clock.now)
             assert past.same_as(graph_of(fresh))
+            assert self.kb.list_entities(limit=None) == fresh.list_entities(limit=None)
+            for kind, name in sorted(self.entities):
+                assert self.kb.find_entity(name, kind, limit=None) == fresh.find_entity(name, kind, limit=None)
 
 
 TestExactDeletion = ExactDeletion.TestCase

@@ -248,6 +248,26 @@ def test_a_concept_names_its_chapters_and_counts_each_text_once(tmp_path: Path) 
         assert event["mentions"] == sum(item["count"] for item in found["mentions"])
 
 
+def test_a_shared_name_is_told_with_all_its_readings_and_what_decided(client: httpx.Client) -> None:
+    added = {"type": "institution", "names": ["Academy of Geneva", "Geneva"]}
+    assert client.post(f"{TOWN}/gazetteer/add", json=added).status_code == 200
+    try:
+        found = get(client, f"{TOWN}/entity", name="Geneva")
+        ids = ["entity:location:Geneva", "entity:institution:Academy of Geneva"]
+        assert (found["id"], [item["id"] for item in found["readings"]], found["others"]) == (ids[0], ids, ids[1:])
+        (decision,) = found["mentions"][0]["decisions"]
+        # 1/4 for a part of the canonical name, against 1
+        assert decision == {
+            "written": "Geneva", "times": 2, "shares": {ids[0]: 0.8, ids[1]: 0.2}, "decided_by": ["canonical name"],
+        }  # fmt: skip
+        assert [item["name"] for item in get(client, f"{TOWN}/entities", type="institution")["entities"]] == [
+            "Academy of Geneva"
+        ]
+    finally:
+        params = {"type": "institution", "name": "Academy of Geneva"}
+        client.delete(f"{TOWN}/gazetteer/remove", params=params)
+
+
 def test_the_mentions_of_an_entity_go_on_by_cursor(client: httpx.Client) -> None:
     whole = get(client, f"{TOWN}/entity", name="Geneva")["mentions"]
     first = get(client, f"{TOWN}/entity", name="Geneva", limit=2)

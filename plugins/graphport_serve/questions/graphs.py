@@ -112,11 +112,16 @@ class Around:
 
 def whole_graph(kb: KnowledgeBase) -> GraphSnapshot:
     """The whole graph, kept while nothing changes. `UnsupportedError` where ``retrieval.max_visited`` forbids it."""
+    refuse_if_bounded(kb)
+    return kb.snapshot()
+
+
+def refuse_if_bounded(kb: KnowledgeBase) -> None:
+    """`UnsupportedError` where ``retrieval.max_visited`` forbids questions about everything."""
     if kb.config.retrieval.max_visited is not None:
         raise UnsupportedError(
             f"the graph of {kb.config.name!r} is never read as a whole (retrieval.max_visited); ask about one node"
         )
-    return kb.snapshot()
 
 
 def find_nodes(
