@@ -1,10 +1,11 @@
-"""Commands on the gazetteer: list, add, remove, check."""
+"""Commands on the gazetteer: list, add, remove, check, export, import."""
 
 from __future__ import annotations
 
 import click
 
 from graphport.cli.context import Cli, pass_cli
+from graphport.cli.gazetteer_files import export_gazetteer, import_gazetteer
 from graphport.cli.show import table
 
 
@@ -66,5 +67,8 @@ def check(cli: Cli, name: str) -> None:
     if not shared:
         cli.console.print("no name is shared")
 
+
+gazetteer.add_command(export_gazetteer)
+gazetteer.add_command(import_gazetteer)
 
 COMMANDS: list[click.Command] = [gazetteer]

@@ -61,11 +61,12 @@ def entity_id(entity_type: str, name: str) -> str:
 
 
 def entity(entity_type: str, names: str | Sequence[str]) -> Entity:
-    """A checked entity. White space around and inside names is tidied; repeated names count once.
+    """A checked entity. White space around and inside type and names is tidied; repeated names count once.
 
     Raises `InvalidIdError` for no name at all, a type or name that is empty or holds NUL, a type with a
     colon (two entities could get one id), and a name that has neither letter nor digit.
     """
+    entity_type = " ".join(check_text(entity_type, "entity type").split())
     check_text(entity_type, "entity type")
     if ":" in entity_type:
         raise InvalidIdError(f"entity type {entity_type!r:.80} holds a colon; use another separator")

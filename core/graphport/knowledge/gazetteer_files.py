@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from typing import cast
+from pathlib import Path
+from typing import Literal, cast
 
 import yaml
 
@@ -13,6 +15,44 @@ from graphport.errors import InvalidIdError, InvalidInputError
 from graphport.knowledge.entities import Entity, entity
 
 _HEADER = ["type", "name", "alias"]
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's halves the time of a large gazetteer; it is in the wheels, and not everywhere else."""
+_OTHER = object()
+Format = Literal["yaml", "csv"]
+_SUFFIXES: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".csv": "csv"}
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+def file_format(file: Path, given: Format | None = None) -> Format:
+    """The format of a file: the one ``given``, else what its name ends with, YAML for ``-``.
+
+    Raises `InvalidInputError` for any other name.
+    """
+    found = given or ("yaml" if file == Path("-") else _SUFFIXES.get(file.suffix.lower()))
+    if found is None:
+        raise InvalidInputError(
+            f"{str(file)!r:.200} ends with none of {', '.join(_SUFFIXES)}; say --format yaml or csv"
+        )
+    return found
+
+
+def decoded(data: bytes) -> str:
+    """The text of a file that says so itself or is UTF-8. Raises `InvalidInputError`: a guess could spoil names."""
+    encoding = next((encoding for mark, encoding in _MARKS.items() if data.startswith(mark)), "utf-8-sig")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"the gazetteer is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+
+
+def written(entities: Iterable[Entity], file_format: Format) -> str:
+    """The entities as a file of that format."""
+    return to_yaml(entities) if file_format == "yaml" else to_csv(entities)
+
+
+def read(text: str, file_format: Format) -> list[Entity]:
+    """The entities in a file of that format. Raises `InvalidInputError`; then nothing has been taken."""
+    return from_yaml(text) if file_format == "yaml" else from_csv(text)
 
 
 def to_yaml(entities: Iterable[Entity]) -> str:
@@ -27,10 +67,10 @@ def from_yaml(text: str) -> list[Entity]:
     Raises `InvalidInputError` that names the row; then nothing has been taken.
     """
     try:
-        found: object = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        found: object = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both are safe loaders
+    except (yaml.YAMLError, RecursionError) as error:
         raise InvalidInputError(f"the gazetteer is not YAML: {error}") from error
-    rows = cast("dict[object, object]", found).get("entities") if isinstance(found, dict) else found
+    rows = cast("dict[object, object]", found).get("entities", _OTHER) if isinstance(found, dict) else found
     if rows is None:
         return []
     if not isinstance(rows, list):
@@ -50,9 +90,11 @@ def to_csv(entities: Iterable[Entity]) -> str:
 def from_csv(text: str) -> list[Entity]:
     """Entities of lines ``type,name,alias,...``; a first line ``type,name`` is a heading, empty cells are skipped.
 
-    Raises `InvalidInputError` that names the line; then nothing has been taken.
+    A first line without a comma sets ``;`` or the tabulator as the separator, as spreadsheets write them in
+    many countries. Raises `InvalidInputError` that names the line; then nothing has been taken.
     """
-    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    text = text.removeprefix("\ufeff")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text))
     entities: list[Entity] = []
     try:
         for row in reader:
@@ -63,6 +105,11 @@ def from_csv(text: str) -> list[Entity]:
     except csv.Error as error:
         raise InvalidInputError(f"line {reader.line_num} is not CSV: {error}") from error
     return entities
+
+
+def _delimiter(text: str) -> str:
+    first = text.lstrip("\r\n").partition("\n")[0]
+    return next((mark for mark in ",;\t" if mark in first), ",")
 
 
 def _from_mapping(row: object, number: int) -> Entity:
