@@ -6,6 +6,7 @@ pushed is at most ``rest`` in all.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,12 +53,14 @@ def local_pagerank(
     step = graph.derived("walk:out", _step)
     lengths = graph.derived("walk:out:lengths", lambda _: np.diff(step.indptr))
     limit = max(10 * step.nnz, _CHEAP) if max_work is None else max_work
-    scratch = Scratch(graph.n_nodes)  # zeroed by the operating system, page by page as it is touched
+    spare = graph.derived("walk:out:scratch", lambda _: deque[Scratch]())
+    scratch = _borrowed(spare, graph.n_nodes)
     rho, score = scratch.rho, scratch.q
     rho[reset.rows] = reset.mass
     reached: Index = reset.rows.astype(np.int32)
     threshold, work = tol, 0
     while True:
+        touched = [reached]
         front = reached[rho[reached] > threshold]
         while len(front) and work <= limit:
             mass = rho[front]
@@ -66,14 +69,26 @@ def local_pagerank(
             arcs = gather_rows(step, front, lengths[front])
             scatter_add(arcs, damping * mass, rho)
             work += len(arcs.columns)
-            reached = scratch.distinct(np.concatenate([reached, arcs.columns.astype(np.int32)]))
-            front = reached[rho[reached] > threshold]
+            touched.append(arcs.columns.astype(np.int32, copy=False))
+            front = scratch.distinct_above(touched[-1], threshold)  # elsewhere no mass has grown
+        reached = scratch.distinct(np.concatenate(touched))
         rest = float(rho[reached].sum())
         if rest <= tol or work > limit:
             break
         threshold /= _FINER
     rows = np.sort(reached)
-    return LocalPageRank(rows, score[rows] + (1 - damping) * rho[rows], damping * rest, work)
+    found = LocalPageRank(rows, score[rows] + (1 - damping) * rho[rows], damping * rest, work)
+    rho[rows] = score[rows] = 0
+    spare.append(scratch)
+    return found
+
+
+def _borrowed(spare: deque[Scratch], n: int) -> Scratch:
+    """Arrays of zeros: touching fresh ones costs a page fault for every page, as much as the walk itself."""
+    try:
+        return spare.pop()
+    except IndexError:
+        return Scratch(n)
 
 
 def _step(graph: GraphSnapshot) -> csr_array:

@@ -47,9 +47,9 @@ class EntryPlaces:
     first_row: NDArray[np.int64]
     of_row: NDArray[np.int64]
 
-    def places(self, wanted: Iterable[str]) -> NDArray[np.int64]:
-        """Places of some entries, -1 for one that no node stands for."""
-        return np.array([self.place_of.get(entry, -1) for entry in wanted], dtype=np.int64)
+    def places(self, wanted: Iterable[str]) -> dict[str, int]:
+        """Places of those of some entries that a node stands for."""
+        return {entry: place for entry in wanted if (place := self.place_of.get(entry)) is not None}
 
 
 def entry_places(graph: GraphSnapshot) -> EntryPlaces:

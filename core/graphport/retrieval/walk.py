@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphport.rank.local import LocalPageRank, local_pagerank
-from graphport.rank.pagerank import Engine, check_damping, personalized_pagerank
+from graphport.rank.pagerank import Engine, best_rows, check_damping, personalized_pagerank
 from graphport.rank.seeds import Reset, reset_on
 from graphport.retrieval.linking import LinkedEntity
 from graphport.retrieval.pointing import carried_names, pointing_graph, specificity
@@ -61,13 +61,15 @@ def walk(
     if not starts:
         return GraphRanking(fused[:limit], {}, note="the query names nothing that the graph holds")
     arcs, known = pointing_graph(graph), entry_places(graph)
-    reset = _reset(graph, arcs, starts, _near_rows(known, legs), passage_node_weight, damping)
+    near = closeness(legs)
+    where = known.places({**near, **dict(fused)})
+    reset = _reset(graph, arcs, starts, _near_rows(known, near, where), passage_node_weight, damping)
     places, shares = local_entry_shares(graph, _scores(arcs, reset, damping, engine))
     if not shares.any():
         return GraphRanking(fused[:limit], {}, note="what the query names leads to no entry")
-    slots = _slots(known, places, fused)
+    slots = _slots(places, where, fused)
     blended = shares**weight * _bases(len(places), slots, fused) ** (1 - weight)
-    order: list[int] = np.argsort(-blended, kind="stable")[:limit].tolist()
+    order: list[int] = best_rows(blended, limit).tolist()
     ranked = [(known.entries[int(places[slot])], float(blended[slot])) for slot in order]
     reached = {entry: float(shares[slot]) for (entry, _), slot in zip(ranked, order, strict=True)}
     # What the walk did not come near keeps its fused order, behind everything that it did.
@@ -109,14 +111,10 @@ def closeness(legs: Mapping[str, Scored]) -> dict[str, float]:
     return near
 
 
-def _near_rows(known: EntryPlaces, legs: Mapping[str, Scored]) -> dict[int, float]:
-    """`closeness` of the hits by the row of their first node, by row."""
-    near = closeness(legs)
-    places = known.places(near)
-    rows = known.first_row[places[places >= 0]]
-    values = np.fromiter(near.values(), np.float64, len(near))[places >= 0]
-    order = np.argsort(rows)
-    return dict(zip(rows[order].tolist(), values[order].tolist(), strict=True))
+def _near_rows(known: EntryPlaces, near: Mapping[str, float], where: Mapping[str, int]) -> dict[int, float]:
+    """`closeness` of the hits that have a node by the row of their first one, by row."""
+    rows = known.first_row[[where[entry] for entry in near if entry in where]].tolist()
+    return dict(sorted(zip(rows, (value for entry, value in near.items() if entry in where), strict=True)))
 
 
 def _reset(
@@ -154,9 +152,9 @@ def _first_steps(arcs: GraphSnapshot, row: int, pull: Mapping[int, float]) -> di
     return {head: value / total for head, value in pulled.items()} if total > 0 else {}
 
 
-def _slots(known: EntryPlaces, places: NDArray[np.int64], fused: Scored) -> NDArray[np.int64]:
+def _slots(places: NDArray[np.int64], where: Mapping[str, int], fused: Scored) -> NDArray[np.int64]:
     """(f,): where in the sorted ``places`` each fused entry stands, -1 for one that does not."""
-    wanted = known.places(entry for entry, _ in fused)
+    wanted = np.array([where.get(entry, -1) for entry, _ in fused], dtype=np.int64)
     slots = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
     return np.where(places[slots] == wanted, slots, -1)
 
