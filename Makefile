@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --retries 5 --timeout 60
 demo: $(VENV)/.demo
 	@$(BIN)/graphport demo
 
-# Everything, as CI runs it: on a laptop a missing PostgreSQL, Docker or Chromium is a skip that says so.
+# Everything, as CI runs it: on a laptop a missing PostgreSQL, Docker, Chromium or Java is a skip that says so.
 test: lint types all-tests
 
 lint: $(VENV)/.dev

@@ -16,6 +16,7 @@ import pluggy
 if TYPE_CHECKING:
     import click
 
+    from graphport.batch import BatchEngine
     from graphport.builders import Builder
     from graphport.embedding import EmbedderSpec
     from graphport.storage import Backend
@@ -39,6 +40,11 @@ def graphport_builders() -> Sequence[Builder]:  # type: ignore[empty-body]
 @hookspec
 def graphport_embedders() -> Sequence[EmbedderSpec]:  # type: ignore[empty-body]
     """Text embedders that a config may name."""
+
+
+@hookspec
+def graphport_batch_engines() -> Sequence[BatchEngine]:  # type: ignore[empty-body]
+    """Engines that rank a graph for many seed sets at once: ``graphport rank --engine NAME``."""
 
 
 @hookspec

@@ -25,6 +25,7 @@ from graphport.storage import Backend, BackendOptions, Capability, GraphStorage
 if TYPE_CHECKING:
     import click
 
+    from graphport.batch import BatchEngine
     from graphport.builders import Builder
     from graphport.embedding import EmbedderSpec
 
@@ -73,6 +74,10 @@ class Plugins:
     def embedders(self) -> dict[str, EmbedderSpec]:
         """Embedders by name, sorted."""
         return self._collect("graphport_embedders", "embedder")
+
+    def batch_engines(self) -> dict[str, BatchEngine]:
+        """Engines for many seed sets, by name, sorted."""
+        return self._collect("graphport_batch_engines", "engine")
 
     def commands(self) -> dict[str, click.Command]:
         """Commands by name, sorted."""

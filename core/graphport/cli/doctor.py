@@ -43,6 +43,9 @@ def _installed() -> Iterator[Check]:
     for name, spec in plugins().embedders().items():
         reason = spec.missing()
         yield Check(f"embedder {name}", True, "ready" if reason is None else f"{reason}; {spec.install_hint}")
+    for name, engine in plugins().batch_engines().items():
+        reason = engine.missing()
+        yield Check(f"engine {name}", True, "ready" if reason is None else f"{reason}; {engine.install_hint}")
     for name, reason in plugins().broken.items():
         yield Check(f"plugin {name}", False, reason)
 

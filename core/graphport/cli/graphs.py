@@ -8,16 +8,18 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import IO, Any
 
 import click
-import yaml
 
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import table
+from graphport.cli.sources import opened, opened_graph
 from graphport.errors import InvalidInputError
 from graphport.model import Edge, Node
-from graphport.registry import available_backends, open_storage, plugins
+from graphport.parquet import write_parquet
+from graphport.registry import available_backends, plugins
 from graphport.storage import GraphStorage
 
 _BATCH = 10_000
@@ -50,16 +52,26 @@ def backends(cli: Cli, as_json: bool) -> None:
 
 
 @click.command("export")
-@click.argument("store")
-@click.argument("file", type=click.File("w", encoding="utf-8", atomic=True), default="-")
-def export_graph(store: str, file: IO[str]) -> None:
-    """Write a graph as JSON lines: nodes, edges, and their numbers at the end.
+@click.argument("graph")
+@click.argument("target", type=click.Path(path_type=Path, allow_dash=True), default="-")
+@click.option("--format", "form", type=click.Choice(["jsonl", "parquet"]), default="jsonl", show_default=True)
+@pass_cli
+def export_graph(cli: Cli, graph: str, target: Path, form: str) -> None:
+    """Write a graph as JSON lines (nodes, edges, and their numbers at the end) or as a folder of Parquet files.
 
-    STORE is a backend and its options in YAML flow style: ``'kuzu {path: g.kuzu, graph: notes}'``.
+    GRAPH is a backend and its options in YAML flow style (``'kuzu {path: g.kuzu, graph: notes}'``) or the name of a
+    knowledge base. TARGET is a file, or for Parquet a folder that does not exist yet.
     """
-    with opened(store) as graph:
-        for line in graph_lines(graph):
-            file.write(line)
+    if form == "parquet" and str(target) == "-":
+        raise click.UsageError("Parquet is a folder of files: give its TARGET")
+    with opened_graph(cli, graph) as storage:
+        if form == "parquet":
+            written = write_parquet(storage, target)
+            _report(cli, (written.nodes, written.edges))
+            return
+        with click.open_file(str(target), "w", encoding="utf-8", atomic=True) as file:
+            for line in graph_lines(storage):
+                file.write(line)
 
 
 @click.command("import")
@@ -148,18 +160,6 @@ def _batches(lines: Iterable[str]) -> Iterator[list[dict[str, Any]]]:
 
 def _report(cli: Cli, copied: tuple[int, int]) -> None:
     cli.console.print(f"{copied[0]} nodes and {copied[1]} edges copied")
-
-
-def opened(text: str) -> GraphStorage:
-    """The storage that ``text`` names: a backend, then its options in YAML flow style."""
-    name, _, rest = text.strip().partition(" ")
-    try:
-        options: Any = yaml.safe_load(rest) if rest.strip() else {}
-    except yaml.YAMLError as error:
-        raise InvalidInputError(f"options {rest!r} are not YAML; write for example: kuzu {{path: g.kuzu}}") from error
-    if not isinstance(options, dict):
-        raise InvalidInputError(f"options {rest!r} are no mapping; write for example: kuzu {{path: g.kuzu}}")
-    return open_storage(name, **options)
 
 
 COMMANDS: list[click.Command] = [backends, export_graph, import_graph, migrate]

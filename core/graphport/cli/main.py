@@ -50,10 +50,17 @@ def main(ctx: click.Context, config: Path | None, home: Path | None, verbose: bo
 
 
 def _register() -> None:
-    from graphport.cli import bases, demo, doctor, gazetteer, graphs
+    from graphport.cli import bases, demo, doctor, gazetteer, graphs, ranking
     from graphport.evaluation.command import evaluate_command
 
-    for command in (*bases.COMMANDS, *demo.COMMANDS, *doctor.COMMANDS, *gazetteer.COMMANDS, *graphs.COMMANDS):
+    for command in (
+        *bases.COMMANDS,
+        *demo.COMMANDS,
+        *doctor.COMMANDS,
+        *gazetteer.COMMANDS,
+        *graphs.COMMANDS,
+        *ranking.COMMANDS,
+    ):
         main.add_command(command)
     main.add_command(evaluate_command)
 

@@ -1,0 +1,128 @@
+"""Spark in local-cluster mode (executors in processes of their own) against the in-process engines."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+from click.testing import CliRunner
+
+from graphport import Edge, Node, leiden_communities, open_storage, personalized_pagerank
+from graphport.cli.main import main
+from graphport_spark.pagerank import rounds
+from graphport_spark.plugin import SPARK
+
+CLUSTER = {
+    "spark.master": "local-cluster[1,2,512]",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.executor.memory": "512m",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+}
+SETS: dict[str, list[str] | dict[str, float]] = {
+    "one": ["0'0"],
+    "weighted, two components, one seed without edges": {"1'0": 3.0, "pair\n": 1.0, "alone": 1.0, "2'1": 0.0},
+    "nowhere to go": ["alone"],
+    "through a self-loop": ["😀"],
+}
+TOL = 1e-3
+
+
+@pytest.fixture(scope="module", autouse=True)
+def spark() -> Iterator[None]:
+    reason = SPARK.missing()
+    if reason is not None:
+        message = f"SPARK IS NOT TESTED HERE: {reason}; {SPARK.install_hint}"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    yield
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        running.stop()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """Six cliques of five in a ring, with all that is special about edges and ids."""
+    cliques = [[f"{number}'{member}" for member in range(5)] for number in range(6)]
+    cliques[3][0] = "😀"  # beyond the basic plane: UTF-16 order is not code point order
+    cliques[3][1] = "\uff5e"
+    edges = [Edge(a, b, "in", 1.0 + len(a)) for clique in cliques for a, b in combinations(clique, 2)]
+    edges += [Edge(cliques[at - 1][0], cliques[at][1], "ring", 0.5) for at in range(6)]
+    edges += [Edge("😀", "😀", "loop", 2.0), Edge("0'1", "0'0", "in"), Edge("0'0", "0'1", "also", 0.25)]
+    edges += [Edge("0'0", "alone", "nothing", 0.0), Edge("pair\n", "pair2", "in", 1e-9)]
+    place = f"memory {{path: {tmp_path}/graph.db}}"
+    with open_storage("memory", path=tmp_path / "graph.db") as graph:
+        names = [name for clique in cliques for name in clique]
+        graph.upsert_nodes([Node(name, "clique", name) for name in names])
+        graph.upsert_nodes([Node(name, "other", name) for name in ("alone", "pair\n", "pair2")])
+        graph.upsert_edges(edges)
+    return place
+
+
+def graphport(*arguments: str, status: int = 0) -> str:
+    settings = [word for key, value in CLUSTER.items() for word in ("--set", f"{key}={value}")]
+    shown = CliRunner().invoke(main, [*arguments, "--engine", "spark", *settings])
+    if shown.exception is not None and not isinstance(shown.exception, SystemExit):
+        raise shown.exception
+    assert shown.exit_code == status, shown.stderr
+    return shown.stderr if status else shown.stdout
+
+
+# One test: a second one could run in another process of pytest-xdist, and start a second cluster there.
+@pytest.mark.slow
+def test_a_cluster_agrees_with_this_process(store: str, tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.jsonl"
+    seeds.write_text("".join(json.dumps({"set": name, "seeds": given}) + "\n" for name, given in SETS.items()))
+    lines = graphport("rank", store, "--seeds", str(seeds), "--tol", str(TOL), "-k", "100").splitlines()
+    with open_storage("memory", path=tmp_path / "graph.db") as graph:
+        assert [json.loads(line)["set"] for line in lines] == list(SETS)
+        for line, given in zip(lines, SETS.values(), strict=True):
+            check_scores(json.loads(line), dict(personalized_pagerank(graph, given)))
+        shown = [json.loads(line) for line in graphport("communities", store).splitlines()]
+        assert {row["node"]: row["community"] for row in shown} == leiden_communities(graph)
+        assert nx.community.modularity(networkx_of(graph), members(shown)) > 0.75
+
+    seeds.write_text('{"set": "unknown", "seeds": ["0\'0", "nobody"]}')
+    assert "not in the graph: 'nobody'" in graphport("rank", store, "--seeds", str(seeds), status=1)
+    told = graphport("rank", f"file://{tmp_path}", "--seeds", str(seeds), status=1)
+    assert "graphport export GRAPH FOLDER --format parquet" in told
+
+
+def check_scores(found: dict[str, Any], exact: dict[str, float]) -> None:
+    """L1 distance within what was asked for, and within what the answer says of itself."""
+    scores = {row["node"]: row["score"] for row in found["nodes"]}
+    distance = sum(abs(score - scores.get(node, 0.0)) for node, score in exact.items())
+    assert distance <= 2 * found["error_bound"] + 1e-9
+    assert found["error_bound"] <= TOL
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+
+
+def members(rows: list[dict[str, Any]]) -> list[set[str]]:
+    found: dict[int, set[str]] = defaultdict(set)
+    for row in rows:
+        found[row["community"]].add(row["node"])
+    return list(found.values())
+
+
+def networkx_of(graph: Any) -> Any:
+    oracle: Any = nx.MultiGraph()
+    oracle.add_nodes_from(node.id for node in graph.iter_nodes())
+    oracle.add_weighted_edges_from((edge.source, edge.target, edge.weight) for edge in graph.iter_edges())
+    return oracle
+
+
+@pytest.mark.parametrize("damping, tol, expected", [(0.5, 0.25, 2), (0.5, 1e-6, 20), (0.85, 1e-6, 86), (0.0, 1e-6, 1)])
+def test_rounds_leave_at_most_the_tolerance_waiting(damping: float, tol: float, expected: int) -> None:
+    assert rounds(damping, tol) == expected
+    assert damping**expected <= tol
