@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graphport.errors import InvalidIdError
 from graphport.matching import Matcher, fold
@@ -28,6 +29,12 @@ TOPIC = "topic"
 """Type of the concepts that a book's chapters bring by themselves."""
 
 
+@lru_cache(maxsize=2**18)
+def name_key(name: str) -> str:
+    """`fold`, remembered: one change of a gazetteer compares all of its names several times."""
+    return fold(name)
+
+
 @dataclass(frozen=True, slots=True)
 class Entity:
     """A thing with a type and names: ``names[0]`` is canonical, the rest are aliases, each once.
@@ -45,12 +52,12 @@ class Entity:
     @property
     def key(self) -> tuple[str, str]:
         """Equal for two entities that are one: the same type, and one canonical name but for its spelling."""
-        return self.type, fold(self.names[0])
+        return self.type, name_key(self.names[0])
 
     def with_names(self, names: Iterable[str]) -> Entity:
         """The same entity with further names; those it has, in whatever case, are not added again."""
-        by_key = {fold(name): name for name in reversed([*self.names, *names])}
-        ordered = dict.fromkeys(fold(name) for name in [*self.names, *names])
+        by_key = {name_key(name): name for name in reversed([*self.names, *names])}
+        ordered = dict.fromkeys(name_key(name) for name in [*self.names, *names])
         merged = tuple(by_key[key] for key in ordered)
         return self if merged == self.names else Entity(self.type, merged)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphport.errors import InvalidQueryError
+from graphport.knowledge.entities import name_key
 from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.gazetteer import Gazetteer
 from graphport.knowledge.ingest import HAND_ADDED, folded
@@ -275,7 +276,7 @@ def _names(gazetteer: Gazetteer, counted: Iterable[ListedEntity]) -> dict[str, l
     ids: dict[str, dict[str, None]] = {}
     for item in gazetteer.effective:
         for name in item.names:
-            ids.setdefault(fold(name), {})[item.id] = None
+            ids.setdefault(name_key(name), {})[item.id] = None
     for entity in counted:
         key = folded(entity.name)
         if key is not None:

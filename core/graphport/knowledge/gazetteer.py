@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Literal
 
 from graphport.errors import EntityConflictError
-from graphport.knowledge.entities import Entity, count_mentions, entity, entity_matcher
-from graphport.matching import Matcher, fold
+from graphport.knowledge.entities import Entity, count_mentions, entity, entity_matcher, name_key
+from graphport.matching import Matcher
 
 Origin = Literal["declared", "runtime"]
 
@@ -144,7 +144,7 @@ class Gazetteer:
         owners: dict[str, list[tuple[str, Entity]]] = {}
         for item in self.effective:
             for name in item.names:
-                owners.setdefault(fold(name), []).append((name, item))
+                owners.setdefault(name_key(name), []).append((name, item))
         shared = [
             SharedName(
                 found[0][0], tuple(sorted(item.id for _, item in found)), len({item.type for _, item in found}) > 1

@@ -13,13 +13,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphport.builders import Fact, Links, NodeFact
+from graphport.knowledge.entities import name_key
 from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.indexing import Progress
 from graphport.knowledge.ingest import Ingest
 from graphport.knowledge.precedence import CuratedFirst
+from graphport.knowledge.relations import OWNER as RELATIONS
+from graphport.knowledge.relations import relations_of
 from graphport.knowledge.searched import ChapterOf, searched
 from graphport.knowledge.truth import Truth
 from graphport.matching import fold
+from graphport.patterns import Patterns
 from graphport.retrieval.lexical import LexicalIndex
 from graphport.retrieval.names import is_mention, phrase_id, proper_names
 
@@ -43,15 +47,29 @@ class Named:
 
 
 class Vocabulary:
-    """Every name of a knowledge base, and the matcher that finds them; ``things`` by node id."""
+    """Every name of a knowledge base, and the matcher that finds them; ``things`` by node id.
 
-    def __init__(self, forms: Mapping[str, Iterable[str]], things: Mapping[str, Named]) -> None:
+    ``patterns`` find what texts state of the entities they name; None where the config has none.
+    """
+
+    def __init__(
+        self, forms: Mapping[str, Iterable[str]], things: Mapping[str, Named], patterns: Patterns | None = None
+    ) -> None:
         self.matcher = CuratedFirst(forms, {thing for thing, named in things.items() if named.kind == ENTITY})
         self.things = things
+        self.patterns = patterns
+
+    def type_of(self, thing: str) -> str | None:
+        """The type of an entity; None for what is none."""
+        named = self.things[thing]
+        return named.type if named.kind == ENTITY else None
 
 
 def read_vocabulary(
-    db: sqlite3.Connection, entities: Iterable[tuple[str, str, Sequence[str]]], now: float
+    db: sqlite3.Connection,
+    entities: Iterable[tuple[str, str, Sequence[str]]],
+    now: float,
+    patterns: Patterns | None = None,
 ) -> Vocabulary:
     """Names of the entries visible at ``now`` and of ``entities`` ``(id, type, names)``.
 
@@ -64,7 +82,7 @@ def read_vocabulary(
         things[entity] = Named(entity, ENTITY, names[0], kind)
         for name in names:
             forms.setdefault(name, set()).add(entity)
-            taken.add(fold(name))
+            taken.add(name_key(name))
     visible = db.execute(
         f"SELECT DISTINCT f.form FROM forms f JOIN entries e ON e.id = f.entry WHERE {VISIBLE} ORDER BY f.form",  # noqa: S608 - a constant
         {"now": now},
@@ -75,7 +93,7 @@ def read_vocabulary(
             node = f"phrase:{key}"
             things.setdefault(node, Named(node, PHRASE, form))
             forms.setdefault(form, set()).add(node)
-    return Vocabulary(forms, things)
+    return Vocabulary(forms, things, patterns)
 
 
 def link_mentions(
@@ -101,6 +119,14 @@ def link_mentions(
         truth.set_meta("mentioned", str(revision))
 
 
+def forget_relations(db: sqlite3.Connection, truth: Truth, *, search_again: bool) -> None:
+    """Drop what other templates found; ``search_again``: the next `link_mentions` searches every text."""
+    entries = [row[0] for row in db.execute("SELECT DISTINCT entry FROM facts WHERE owner = ?", (RELATIONS,))]
+    Ingest(db, truth.next_revision(), with_graph=True).replace_facts(entries, RELATIONS, Links())
+    if search_again:
+        truth.set_meta("mentioned", "-1")
+
+
 def with_all_mentions(db: sqlite3.Connection, revision: int, vocabulary: Vocabulary) -> None:
     """Find the mentions of every text anew, with other names than today's."""
     every = [row[0] for row in db.execute("SELECT id FROM entries ORDER BY id")]
@@ -114,6 +140,9 @@ def _replace_mentions(
     for start in range(0, len(entries), _BATCH):
         batch = entries[start : start + _BATCH]
         ingest.replace_facts(batch, OWNER, mentions_of(db, batch, vocabulary))
+        if vocabulary.patterns is not None:
+            stated = relations_of(db, batch, vocabulary.patterns, vocabulary.matcher, vocabulary.type_of)
+            ingest.replace_facts(batch, RELATIONS, stated)
         if progress is not None:
             progress("mentions", min(start + _BATCH, len(entries)), len(entries))
 
