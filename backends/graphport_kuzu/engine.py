@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import threading
+import uuid
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from graphport.changes import ChangeFeed
 from graphport.errors import StorageBusyError, StorageError, StorageUnavailableError
+from graphport_kuzu import durable
 from graphport_kuzu.arrow import Table
 from graphport_kuzu.attachment import Attachment, Mode
 from graphport_kuzu.drivers import Settings
 from graphport_kuzu.failures import may_close_after, typed_files
-from graphport_kuzu.generations import build, copy_for_queries
+from graphport_kuzu.generations import IDENTITY, build, copy_for_queries
 from graphport_kuzu.locks import FileLock, Gate
 from graphport_kuzu.pointer import Pointer, write_pointer
 from graphport_kuzu.query_process import QueryProcess
@@ -44,6 +47,7 @@ class Engine:
         self.settings = settings
         self.writers = 0
         self.readers = 0
+        self.feed = ChangeFeed()
         self._process = os.getpid()
         self._writing = threading.Lock()
         self._gate = Gate()
@@ -82,6 +86,13 @@ class Engine:
     def revision(self) -> int:
         self._refresh()
         return self._revision
+
+    def identity(self) -> str | None:
+        """What the graph was given when it was made; None before."""
+        self.require_this_process()
+        file = self.folder / IDENTITY
+        with typed_files(str(file)):
+            return file.read_text() if file.exists() else None
 
     @property
     def exists(self) -> bool:
@@ -172,6 +183,10 @@ class Engine:
 
     def create(self) -> None:
         """Makes an empty graph where none exists, without a new revision. The caller holds `writing`."""
+        self.feed = ChangeFeed()
+        if self.identity() is None:
+            with typed_files(str(self.folder)):
+                durable.write_atomically(self.folder / IDENTITY, uuid.uuid4().hex)
         self._build(NODES.empty_table(), EDGES.empty_table(), self._revision)
 
     def compact(self, nodes: Table, edges: Table) -> None:

@@ -21,6 +21,8 @@ from graphport_kuzu.schema import DDL
 from graphport_kuzu.seals import DATABASE, WAL, Seal, seal_database
 from graphport_kuzu.session import Session
 
+IDENTITY = "IDENTITY"
+"""The file with a random text that tells this graph from every other, whatever their folders are called."""
 FILE_SIZE = 4 * 2**20
 """At least as large as the file of an empty graph (kuzu: 1 MiB)."""
 
@@ -121,7 +123,7 @@ def set_aside(folder: Path, error: StorageCorruptError) -> StorageCorruptError:
     with typed_files(str(folder)):
         aside = durable.free_name(folder, "corrupt")
         aside.mkdir()
-        for thing in [*folder.glob("gen-*"), folder / CURRENT]:
+        for thing in [*folder.glob("gen-*"), folder / CURRENT, folder / IDENTITY]:
             if thing.exists():
                 thing.rename(aside / thing.name)
         durable.sync(folder)

@@ -26,7 +26,7 @@ def _open(options: KuzuOptions) -> GraphStorage:
 KUZU = Backend(
     name="kuzu",
     open=_open,
-    capabilities=frozenset({Capability.PERSISTENT, Capability.CYPHER, Capability.READ_ONLY}),
+    capabilities=frozenset({Capability.PERSISTENT, Capability.CYPHER, Capability.READ_ONLY, Capability.CHANGES}),
     options_model=KuzuOptions,
     install_hint="pip install 'graphport[kuzu]'",
     missing=_missing,

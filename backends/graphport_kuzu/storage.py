@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from graphport.changes import GraphChanges
 from graphport.errors import StorageClosedError, StorageUnavailableError, TransactionError, UnsupportedError
 from graphport.model import (
     Direction,
@@ -188,6 +189,17 @@ class KuzuStorage:
     def revision(self) -> int:
         self._require_open()
         return self._engine.revision()
+
+    def identity(self) -> str | None:
+        self._require_open()
+        return self._engine.identity()
+
+    def changes_since(self, revision: int, /) -> GraphChanges | None:
+        """As promised; the feed knows the commits of this process, the last ones, and forgets them with it."""
+        self._require_open()
+        if self._pending():
+            return None
+        return self._engine.feed.between(revision, self._engine.revision())
 
     def counts(self) -> GraphCounts:
         pending = self._pending()

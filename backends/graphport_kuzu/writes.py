@@ -50,8 +50,9 @@ def commit(engine: Engine, pending: PendingWrites) -> None:
         engine.replace(*columns.merged(pending).tables())
     else:
         _run(engine, pending)
-        if engine.needs_compaction:
-            _compact(engine)
+    engine.feed.add(engine.revision(), pending)
+    if engine.needs_compaction:
+        _compact(engine)
 
 
 def _statements(pending: PendingWrites) -> Iterator[tuple[str, Parameters]]:

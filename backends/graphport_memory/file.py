@@ -10,7 +10,9 @@ from collections import defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
+from graphport.changes import GraphChanges
 from graphport.errors import (
     StorageBusyError,
     StorageCorruptError,
@@ -25,7 +27,7 @@ from graphport_memory.state import State
 from graphport_memory.view import View, settled
 
 APPLICATION_ID = 0x67726170
-FORMAT = 1
+FORMAT = 2
 PART = 8 * 2**20
 """Bytes of a column in one row: SQLite keeps a row in memory whole while it writes it."""
 SMALL_LOG = 2**20
@@ -35,6 +37,7 @@ SMALL_LOG = 2**20
 _SCHEMA = f"""
 CREATE TABLE graphs (
     graph INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, present INTEGER NOT NULL DEFAULT 1,
+    identity TEXT NOT NULL DEFAULT (lower(hex(randomblob(16)))),
     revision INTEGER NOT NULL DEFAULT 0, base_revision INTEGER NOT NULL DEFAULT 0,
     base_bytes INTEGER NOT NULL DEFAULT 0, log_bytes INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE columns (
@@ -46,6 +49,14 @@ CREATE TABLE batches (
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT};
 """
+
+
+class _Place(NamedTuple):
+    """Where a graph stands; all 0 for one that is not there."""
+
+    graph: int
+    revision: int
+    base_revision: int
 
 
 class GraphFile:
@@ -140,6 +151,33 @@ class GraphFile:
             with self._typed():
                 self._writing.execute("ROLLBACK")
 
+    def identity(self) -> str | None:
+        """What the graph was given when it was made; None before."""
+        self._require_same_process()
+        with self._typed():
+            row = self._reader.execute("SELECT identity FROM graphs WHERE name = ?", (self._name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def revision(self) -> int:
+        """The newest one; reads nothing of the graph."""
+        self._require_same_process()
+        with self._typed():
+            return self._place(self._reader).revision
+
+    def changes_since(self, since: int) -> GraphChanges | None:
+        """What was committed after ``since``; None where a base took its batches in."""
+        self._require_same_process()
+        with self._typed():
+            self._reader.execute("BEGIN")
+            try:
+                place = self._place(self._reader)
+                if not place.base_revision <= since <= place.revision:
+                    return GraphChanges(since, {}, {}) if since == place.revision else None
+                writes = self._read_batches(self._reader, place.graph, since, place.revision)
+            finally:
+                self._reader.execute("ROLLBACK")
+        return None if writes.cleared else GraphChanges.of(writes, place.revision)
+
     def graphs(self) -> list[str]:
         with self._typed():
             rows = self._reader.execute("SELECT name FROM graphs WHERE present").fetchall()
@@ -207,15 +245,18 @@ class GraphFile:
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def _caught_up(self, connection: sqlite3.Connection, state: State) -> State:
+    def _place(self, connection: sqlite3.Connection) -> _Place:
         row = connection.execute(
             "SELECT graph, revision, base_revision FROM graphs WHERE name = ?", (self._name,)
         ).fetchone()
         if row is None:  # only a read-only handle may look for a graph that nobody ever opened
-            return state
-        graph, revision, base_revision = row
-        if not isinstance(revision, int) or not isinstance(base_revision, int):
+            return _Place(0, 0, 0)
+        if not isinstance(row[1], int) or not isinstance(row[2], int):
             raise self._corrupt(f"graph {self._name!r:.80} has no revision")
+        return _Place(*row)
+
+    def _caught_up(self, connection: sqlite3.Connection, state: State) -> State:
+        graph, revision, base_revision = self._place(connection)
         if revision == state.revision:
             return state
         view = state.view

@@ -27,7 +27,9 @@ def _open(options: MemoryOptions) -> GraphStorage:
 MEMORY = Backend(
     name="memory",
     open=_open,
-    capabilities=frozenset({Capability.PERSISTENT, Capability.CONCURRENT_WRITERS, Capability.READ_ONLY}),
+    capabilities=frozenset(
+        {Capability.PERSISTENT, Capability.CONCURRENT_WRITERS, Capability.READ_ONLY, Capability.CHANGES}
+    ),
     options_model=MemoryOptions,
 )
 

@@ -12,6 +12,7 @@ from typing import NoReturn, Self
 import numpy as np
 
 from graphport import traverse
+from graphport.changes import ChangeFeed, GraphChanges
 from graphport.errors import MissingNodeError, StorageClosedError, TransactionError, UnsupportedError
 from graphport.model import (
     Direction,
@@ -78,6 +79,7 @@ class MemoryStorage:
         self._reading = threading.Lock()
         self._open: _Transaction | None = None
         self._state = State(View(Base.empty()))
+        self._feed = ChangeFeed()
         self._file = None if path is None else GraphFile(Path(path), graph, read_only, busy_timeout)
 
     def __repr__(self) -> str:
@@ -198,9 +200,28 @@ class MemoryStorage:
         return flat
 
     def revision(self) -> int:
-        self._require_open()
         transaction = self._own_transaction()
-        return self._committed().revision if transaction is None else transaction.state.revision
+        if transaction is not None:
+            self._require_open()
+            return transaction.state.revision
+        with self._reading:
+            self._require_open()
+            return self._state.revision if self._file is None else self._file.revision()
+
+    def identity(self) -> str | None:
+        with self._reading:
+            self._require_open()
+            return None if self._file is None else self._file.identity()
+
+    def changes_since(self, revision: int, /) -> GraphChanges | None:
+        transaction = self._own_transaction()
+        with self._reading:
+            self._require_open()
+            if transaction is not None and transaction.pending:
+                return None
+            if self._file is not None:
+                return self._file.changes_since(revision)
+            return self._feed.between(revision, self._state.revision)
 
     def counts(self) -> GraphCounts:
         return self._view().counts()
@@ -297,6 +318,8 @@ class MemoryStorage:
         after = State(settled(before.view, transaction.pending), before.revision + 1)
         if self._file is not None:
             self._file.append(after, transaction.pending)
+        else:
+            self._feed.add(after.revision, transaction.pending)
         self._publish(after)
 
     def _publish(self, state: State) -> None:

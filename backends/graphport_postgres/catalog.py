@@ -12,7 +12,7 @@ from graphport.errors import StorageCorruptError, StorageUnavailableError
 from graphport_postgres.connections import Link
 from graphport_postgres.layout import Layout, space_name
 
-FORMAT = 1
+FORMAT = 2
 _SETUP_LOCK = 0x67726170_0000
 """Of the advisory lock under which schemas and graphs are made: `CREATE ... IF NOT EXISTS` alone can race."""
 
@@ -22,9 +22,11 @@ _SETUP = (
     b"CREATE TABLE graphport.format (version integer NOT NULL)",
     (
         b"CREATE TABLE graphport.graphs (space text PRIMARY KEY, backend text NOT NULL, name text NOT NULL,"
-        b" present boolean NOT NULL, revision bigint NOT NULL DEFAULT 0)"
+        b" present boolean NOT NULL, revision bigint NOT NULL DEFAULT 0,"
+        b" identity uuid NOT NULL DEFAULT gen_random_uuid())"
     ),
 )
+_FEED = "CREATE TABLE {changes} (slot integer PRIMARY KEY, revision bigint NOT NULL, touched text)"
 
 
 class Catalog:
@@ -80,7 +82,7 @@ class Catalog:
         connection.execute("BEGIN")
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_SETUP_LOCK,))
         if not self.is_present(connection):
-            for template in (*self._layout.create, *self._layout.indexes):
+            for template in (*self._layout.create, *self._layout.indexes, _FEED):
                 connection.execute(sql.SQL(template).format(**self._parts))
             connection.execute(
                 "INSERT INTO graphport.graphs (space, backend, name, present) VALUES (%s, %s, %s, true)"

@@ -110,6 +110,7 @@ class Layout:
             "nodes": sql.Identifier(space, self.node_table),
             "edges": sql.Identifier(space, self.edge_table),
             "every_edge": sql.Identifier(space, self.every_edge),
+            "changes": sql.Identifier(space, "graphport_changes"),
             "pk": sql.SQL(self.pk),
             "pk_type": sql.SQL(self.pk_type),
             "start": sql.SQL(self.start),

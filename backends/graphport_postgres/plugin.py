@@ -54,7 +54,9 @@ def _require_libpq(backend: Backend) -> None:
         ) from error
 
 
-_CAPABILITIES = frozenset({Capability.PERSISTENT, Capability.CONCURRENT_WRITERS, Capability.READ_ONLY})
+_CAPABILITIES = frozenset(
+    {Capability.PERSISTENT, Capability.CONCURRENT_WRITERS, Capability.READ_ONLY, Capability.CHANGES}
+)
 
 AGE = Backend(
     name="age",

@@ -18,6 +18,7 @@ from graphport.errors import StorageClosedError, TransactionError
 from graphport_postgres.catalog import Catalog
 from graphport_postgres.connections import Lease, Link, shared_connections
 from graphport_postgres.failures import typed
+from graphport_postgres.feed import Touched, Touches
 from graphport_postgres.layout import Layout
 from graphport_postgres.options import PostgresOptions
 from graphport_postgres.statements import Statements
@@ -45,6 +46,7 @@ class GraphAbsentError(Exception):
 class _Transaction:
     lease: Lease
     changed: bool = False
+    touches: Touches = field(default_factory=Touches)
     cursors: Iterator[int] = field(default_factory=lambda: iter(range(1, 2**31)))
 
     @property
@@ -84,24 +86,27 @@ class Session:
             except GraphAbsentError:
                 return [[] for _ in statements]
 
-    def write(self, *statements: Statement) -> list[Rows]:
+    def write(self, touched: Touched | None, *statements: Statement) -> list[Rows]:
         """The rows of each statement, all of them done or none; by itself, or in the thread's transaction.
 
-        By itself, a conflict with other transactions is tried again, and an absent graph is made.
+        ``touched`` (None: everything) goes into the change feed, by itself at once. By itself, a conflict with
+        other transactions is tried again, and an absent graph is made.
         """
         with typed(self._what):
             own = self._own()
             if own is not None:
-                return run(own.connection, *(_in(statement, alone=False) for statement in statements))
+                return run(own.connection, *(_in(statement, alone=False, touched=None) for statement in statements))
             lock = Statement(self._statements.lock, {})
-            work = [_in(statement, alone=True) for statement in statements]
+            text = Touches([touched]).text()
+            work = [_in(statement, alone=True, touched=text) for statement in statements]
             return self._tried_again(lambda: self._alone(_BEGIN, lock, *work, _COMMIT)[2:-1])
 
-    def changed(self) -> None:
+    def changed(self, touched: Touched | None) -> None:
         """Says that what the thread's transaction wrote is a change; by itself a statement knows."""
         own = self._own()
         if own is not None:
             own.changed = True
+            own.touches.add(touched)
 
     def require_usable(self) -> None:
         """Raises when the handle was closed, or came here by a fork."""
@@ -188,7 +193,7 @@ class Session:
             with self.transaction():
                 yield
             return
-        changed = own.changed
+        changed, writes = own.changed, len(own.touches.writes)
         with typed(self._what):
             own.connection.execute(b"SAVEPOINT gp_batch")
         try:
@@ -197,6 +202,7 @@ class Session:
             with suppress(psycopg.Error):  # the connection is gone, and with it the transaction
                 own.connection.execute(b"ROLLBACK TO SAVEPOINT gp_batch")
             own.changed = changed
+            del own.touches.writes[writes:]
             raise
         with typed(self._what):
             own.connection.execute(b"RELEASE SAVEPOINT gp_batch")
@@ -220,7 +226,7 @@ class Session:
         if own.connection.info.transaction_status is TransactionStatus.INERROR:
             raise TransactionError(f"{self._what}: a statement of this transaction failed, so all of it was undone")
         with typed(self._what):
-            bump = [Statement(self._statements.bump, {})] if own.changed else []
+            bump = [Statement(self._statements.bump, {"touched": own.touches.text()})] if own.changed else []
             run(own.connection, *bump, _COMMIT)
 
     # -- several statements, one view ----------------------------------------------------------------
@@ -305,5 +311,5 @@ class Session:
                     own.connection.execute(f"CLOSE {name}".encode())
 
 
-def _in(statement: Statement, *, alone: bool) -> Statement:
-    return Statement(statement.sql, {**statement.params, "alone": alone})
+def _in(statement: Statement, *, alone: bool, touched: str | None) -> Statement:
+    return Statement(statement.sql, {**statement.params, "alone": alone, "touched": touched})

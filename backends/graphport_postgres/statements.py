@@ -12,14 +12,31 @@ from typing import LiteralString
 from psycopg import sql
 
 from graphport.model import Direction
+from graphport_postgres.feed import COMMITS
 from graphport_postgres.layout import Layout
 
 # The writer of a graph holds its row in graphport.graphs from before the first change to the commit. So writers
 # take turns, what a transaction has read is still true when it commits, no edge can be inserted while its node
 # is being deleted, and the revisions are in the order of the commits.
 _LOCK = "SELECT present FROM graphport.graphs WHERE space = {space_text} FOR NO KEY UPDATE"
-_BUMP = "UPDATE graphport.graphs SET revision = revision + 1 WHERE space = {space_text}"
 _REVISION = "SELECT revision FROM graphport.graphs WHERE space = {space_text}"
+_IDENTITY = "SELECT identity::text FROM graphport.graphs WHERE space = {space_text}"
+
+_FEED_IT = """INSERT INTO {changes} (slot, revision, touched)
+    SELECT mod(revision, {commits}), revision, %(touched)s::text FROM bump
+    ON CONFLICT (slot) DO UPDATE SET revision = excluded.revision, touched = excluded.touched"""
+
+# A commit moves the revision and says in the feed what it touched, in one step.
+_BUMP = """
+WITH bump AS (UPDATE graphport.graphs SET revision = revision + 1 WHERE space = {space_text} RETURNING revision)
+{feed}"""
+
+# No rows where not all commits since then are in the feed.
+_FEED = """
+SELECT revision, touched FROM {changes} WHERE revision > %(since)s AND (
+    SELECT count(touched) FROM {changes} WHERE revision > %(since)s
+) = (SELECT revision FROM graphport.graphs WHERE space = {space_text}) - %(since)s
+ORDER BY revision"""
 
 # %(alone)s: not inside a transaction, which moves the revision itself, once, when it commits.
 # record_image_ne compares bytes: AGE holds 1 and 1.0 for equal, we do not.
@@ -29,7 +46,9 @@ WITH written AS (
     SELECT {node_casts} FROM unnest({node_arrays}) AS i ({node_columns})
     ON CONFLICT (({node_key_column})) DO UPDATE SET {node_set}
     WHERE record_image_ne(ROW({node_old}), ROW({node_new}))),
-bump AS (UPDATE graphport.graphs SET revision = revision + 1 WHERE space = {space_text} AND %(alone)s)
+bump AS (
+    UPDATE graphport.graphs SET revision = revision + 1 WHERE space = {space_text} AND %(alone)s RETURNING revision),
+feed AS ({feed})
 SELECT 1"""
 
 _UPSERT_EDGES = """
@@ -47,7 +66,9 @@ written AS (
     WHERE record_image_ne(ROW({edge_old}), ROW({edge_new}))),
 bump AS (
     UPDATE graphport.graphs SET revision = revision + 1 FROM complete
-    WHERE space = {space_text} AND %(alone)s AND complete.yes)
+    WHERE space = {space_text} AND %(alone)s AND complete.yes
+    RETURNING revision),
+feed AS ({feed})
 SELECT row FROM ends WHERE pk IS NULL ORDER BY row"""
 
 _DELETE_EDGES_FROM = """
@@ -62,7 +83,9 @@ _DELETE_NODES = """
 WITH gone AS (DELETE FROM {nodes} AS n WHERE {n_key} = ANY (%(ids)b::text[]::{key}[]) RETURNING 1),
 bump AS (
     UPDATE graphport.graphs SET revision = revision + 1
-    WHERE space = {space_text} AND %(alone)s AND EXISTS (SELECT FROM gone))
+    WHERE space = {space_text} AND %(alone)s AND EXISTS (SELECT FROM gone)
+    RETURNING revision),
+feed AS ({feed})
 SELECT count(*) FROM gone"""
 
 _DELETE_EDGES = """
@@ -74,13 +97,17 @@ WITH gone AS (
     RETURNING 1),
 bump AS (
     UPDATE graphport.graphs SET revision = revision + 1
-    WHERE space = {space_text} AND %(alone)s AND EXISTS (SELECT FROM gone))
+    WHERE space = {space_text} AND %(alone)s AND EXISTS (SELECT FROM gone)
+    RETURNING revision),
+feed AS ({feed})
 SELECT count(*) FROM gone"""
 
 _CLEAR_EDGES = "DELETE FROM {every_edge}"
 _CLEAR_NODES = """
 WITH gone AS (DELETE FROM {nodes}),
-bump AS (UPDATE graphport.graphs SET revision = revision + 1 WHERE space = {space_text} AND %(alone)s)
+bump AS (
+    UPDATE graphport.graphs SET revision = revision + 1 WHERE space = {space_text} AND %(alone)s RETURNING revision),
+feed AS ({feed})
 SELECT 1"""
 
 _GET_NODES = "SELECT {node_row} FROM {nodes} AS n WHERE {n_key} = ANY (%(ids)b::text[]::{key}[])"
@@ -148,6 +175,8 @@ class Statements:
     lock: bytes
     bump: bytes
     revision: bytes
+    identity: bytes
+    feed: bytes
     upsert_nodes: bytes
     upsert_edges: bytes
     delete_edges_from: bytes
@@ -171,6 +200,8 @@ class Statements:
     def of(cls, layout: Layout, space: str) -> Statements:
         parts = layout.fragments(space)
 
+        parts["feed"] = sql.SQL(_FEED_IT).format(**parts, commits=sql.Literal(COMMITS))
+
         def made(template: LiteralString, *branches: LiteralString) -> bytes:
             either = sql.SQL(" UNION ALL ").join(sql.SQL(branch).format(**parts) for branch in branches)
             return sql.SQL(template).format(**parts, branches=either).as_bytes()
@@ -179,6 +210,8 @@ class Statements:
             lock=made(_LOCK),
             bump=made(_BUMP),
             revision=made(_REVISION),
+            identity=made(_IDENTITY),
+            feed=made(_FEED),
             upsert_nodes=made(_UPSERT_NODES),
             upsert_edges=made(_UPSERT_EDGES),
             delete_edges_from=made(_DELETE_EDGES_FROM),

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
+from graphport.changes import GraphChanges
 from graphport.errors import MissingNodeError, UnsupportedError
 from graphport.model import (
     Direction,
@@ -26,13 +27,14 @@ from graphport.snapshot import GraphSnapshot
 from graphport.traverse import check_direction, check_limit
 from graphport_postgres.catalog import Catalog
 from graphport_postgres.columns import Columns
+from graphport_postgres.feed import Touched, changes_of, read_touched
 from graphport_postgres.layout import Layout
 from graphport_postgres.load import bulk_load, require_loadable
 from graphport_postgres.options import PostgresOptions
 from graphport_postgres.session import GraphAbsentError, Session
 from graphport_postgres.statements import Statements
 from graphport_postgres.walk import Walk
-from graphport_postgres.wire import Rows, Statement
+from graphport_postgres.wire import Rows, Statement, run
 
 ROWS_A_STATEMENT = 20_000
 """Rows of a batch that travel in one statement; a larger batch is several of them in one transaction."""
@@ -160,6 +162,27 @@ class PostgresStorage:
     def revision(self) -> int:
         return _revision(self._session.read(Statement(self._sql.revision, {}))[0])
 
+    def identity(self) -> str | None:
+        rows = self._read(self._sql.identity)
+        return str(rows[0][0]) if rows else None
+
+    def changes_since(self, revision: int, /) -> GraphChanges | None:
+        first = Statement(self._sql.revision, {}), Statement(self._sql.feed, {"since": revision})
+        try:
+            with self._session.still(*first) as view:
+                current = _revision(view.rows[0])
+                touched = read_touched(revision, current, view.rows[1])
+                if touched is None or self._session.sees_own_changes():
+                    return None
+                ids = [*touched.nodes, *touched.gone]
+                nodes = Statement(self._sql.get_nodes, {"ids": self._keys(ids)})
+                edges = Statement(self._sql.get_edges, self._edge_keys(touched.edges))
+                node_rows, edge_rows = run(view.connection, nodes, edges, *view.ending)[:2]
+        except GraphAbsentError:
+            return GraphChanges(revision, {}, {}) if revision == self.revision() else None
+        decode_node, decode_edge = self.layout.decode_node, self.layout.decode_edge
+        return changes_of(touched, current, map(decode_node, node_rows), map(decode_edge, edge_rows))
+
     def counts(self) -> GraphCounts:
         kinds: dict[str, dict[str, int]] = {"node": {}, "edge": {}}
         for what, kind, count in self._read(self._sql.counts):
@@ -176,8 +199,9 @@ class PostgresStorage:
             for part in parts:
                 columns = zip(*map(self.layout.encode_node, part), strict=True)
                 arrays: dict[str, Any] = dict(zip(self.layout.node_columns, map(list, columns), strict=True))
-                self._session.write(Statement(self._sql.upsert_nodes, arrays))
-                self._session.changed()
+                touched = Touched(nodes=[node.id for node in part])
+                self._session.write(touched, Statement(self._sql.upsert_nodes, arrays))
+                self._session.changed(touched)
 
     def upsert_edges(self, edges: Iterable[Edge], /) -> None:
         self._require_writable()
@@ -194,12 +218,13 @@ class PostgresStorage:
         arrays["ids"] = self._keys(ends)
         arrays["sources"] = [place[edge.source] for edge in edges]
         arrays["targets"] = [place[edge.target] for edge in edges]
-        missing = self._session.write(Statement(self._sql.upsert_edges, arrays))[0]
+        touched = Touched(edges=[edge.key for edge in edges])
+        missing = self._session.write(touched, Statement(self._sql.upsert_edges, arrays))[0]
         if missing:
             ids = tuple(ends[int(row[0]) - 1] for row in missing)
             shown = ", ".join(f"{node_id!r:.80}" for node_id in ids[:10])
             raise MissingNodeError(f"edges end in {len(ids)} absent nodes: {shown}; insert them first", ids)
-        self._session.changed()
+        self._session.changed(touched)
 
     def delete_nodes(self, ids: Iterable[str], /) -> int:
         self._require_writable()
@@ -208,25 +233,28 @@ class PostgresStorage:
             return 0
         keys = {"ids": self._keys(wanted)}
         steps = (self._sql.delete_edges_from, self._sql.delete_edges_to, self._sql.delete_nodes)
-        return self._deleted(self._session.write(*(Statement(step, keys) for step in steps))[-1])
+        touched = Touched(gone=wanted)
+        return self._deleted(touched, self._session.write(touched, *(Statement(step, keys) for step in steps))[-1])
 
     def delete_edges(self, keys: Iterable[tuple[str, str, str]], /) -> int:
         self._require_writable()
         wanted = list(dict.fromkeys(map(check_key, keys)))
         if not wanted:
             return 0
-        return self._deleted(self._session.write(Statement(self._sql.delete_edges, self._edge_keys(wanted)))[0])
+        touched = Touched(edges=wanted)
+        delete = Statement(self._sql.delete_edges, self._edge_keys(wanted))
+        return self._deleted(touched, self._session.write(touched, delete)[0])
 
-    def _deleted(self, rows: Rows) -> int:
+    def _deleted(self, touched: Touched, rows: Rows) -> int:
         count = int(rows[0][0])
         if count:
-            self._session.changed()
+            self._session.changed(touched)
         return count
 
     def clear(self) -> None:
         self._require_writable()
-        self._session.write(Statement(self._sql.clear_edges, {}), Statement(self._sql.clear_nodes, {}))
-        self._session.changed()
+        self._session.write(None, Statement(self._sql.clear_edges, {}), Statement(self._sql.clear_nodes, {}))
+        self._session.changed(None)
 
     def bulk_load(self, graph: GraphSnapshot, /) -> None:
         self._require_writable()
@@ -234,7 +262,7 @@ class PostgresStorage:
         require_loadable(graph)
         with self._session.transaction():
             self._session.call(lambda connection: bulk_load(connection, self.layout, self._catalog.space, graph))
-            self._session.changed()
+            self._session.changed(None)
 
     @contextmanager
     def transaction(self) -> Generator[None]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
+from graphport.changes import GraphChanges
 from graphport.model import Direction, Edge, EdgeKey, GraphCounts, Node, Subgraph
 from graphport.snapshot import GraphSnapshot
 
@@ -32,6 +33,8 @@ class Capability(StrEnum):
     """Several handles and processes may write; otherwise the second writer gets `StorageBusyError`."""
     READ_ONLY = "read_only"
     """``read_only=True`` opens a handle whose writes raise `UnsupportedError`; otherwise the option is refused."""
+    CHANGES = "changes"
+    """`GraphStorage.changes_since` answers; otherwise it raises `UnsupportedError`."""
 
 
 @runtime_checkable
@@ -143,6 +146,23 @@ class GraphStorage(Protocol):
 
     def revision(self) -> int:
         """Grows with every committed write by anyone, never with a read or a rollback; 0 is a new graph. Cheap."""
+        ...
+
+    def identity(self) -> str | None:
+        """What this graph and no other has, alike for every handle and process; None where it ends with the handle.
+
+        A graph that was made anew has another one, so identity and revision together name one content for good
+        (but for a restored backup, whose revisions are counted again).
+        """
+        ...
+
+    def changes_since(self, revision: int, /) -> GraphChanges | None:
+        """What was committed after ``revision``, by anyone (`Capability.CHANGES`), up to the current revision.
+
+        None where that is no longer known: the feed is bounded, a small write to one handle is in it at
+        once, and `bulk_load`, `clear` and `drop_graph` end it. Also None inside a transaction that has
+        written. Raises `UnsupportedError` on a backend without a feed.
+        """
         ...
 
     def transaction(self) -> AbstractContextManager[None]:

@@ -15,7 +15,7 @@ from graphport_kuzu.plugin import KUZU
 
 class TestKuzu(GraphStorageContract):
     backend = KUZU
-    capabilities = frozenset({Capability.PERSISTENT, Capability.CYPHER, Capability.READ_ONLY})
+    capabilities = frozenset({Capability.PERSISTENT, Capability.CYPHER, Capability.READ_ONLY, Capability.CHANGES})
 
     @pytest.fixture
     def options(self, options: dict[str, Any]) -> Mapping[str, Any]:

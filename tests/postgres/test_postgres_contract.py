@@ -12,7 +12,7 @@ from graphport.storage import Capability
 from graphport.testing import GraphStorageContract, Peek, Poke, RoundTripCounter
 from graphport_postgres.plugin import AGE, POSTGRES
 
-COMMON = frozenset({Capability.PERSISTENT, Capability.CONCURRENT_WRITERS, Capability.READ_ONLY})
+COMMON = frozenset({Capability.PERSISTENT, Capability.CONCURRENT_WRITERS, Capability.READ_ONLY, Capability.CHANGES})
 
 
 class _OnServer(GraphStorageContract):

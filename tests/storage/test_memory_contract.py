@@ -21,8 +21,8 @@ from graphport_memory.storage import MemoryStorage
 class TestMemory(GraphStorageContract):
     """Without a path: nothing outlives the handle."""
 
-    backend = replace(MEMORY, capabilities=frozenset())
-    capabilities = frozenset()
+    backend = replace(MEMORY, capabilities=frozenset({Capability.CHANGES}))
+    capabilities = frozenset({Capability.CHANGES})
 
     @pytest.fixture
     def peek(self) -> Peek:
@@ -57,7 +57,9 @@ class TestMemoryFile(GraphStorageContract):
     """With a path: one SQLite file."""
 
     backend = MEMORY
-    capabilities = frozenset({Capability.PERSISTENT, Capability.CONCURRENT_WRITERS, Capability.READ_ONLY})
+    capabilities = frozenset(
+        {Capability.PERSISTENT, Capability.CONCURRENT_WRITERS, Capability.READ_ONLY, Capability.CHANGES}
+    )
 
     @pytest.fixture
     def options(self, tmp_path: Path) -> Mapping[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from graphport.rank.arrays import Index, Vector
@@ -71,21 +73,39 @@ class Walk:
 def walk_of(graph: GraphSnapshot, *, directed: bool = False, weighted: bool = True) -> Walk:
     """The walk along (``directed``) or along and against the edges of a snapshot, kept with it."""
     key = f"walk:{'directed' if directed else 'undirected'}:{'weighted' if weighted else 'unweighted'}"
-    return graph.derived(key, lambda snapshot: _build(snapshot, directed=directed, weighted=weighted))
+
+    def made(snapshot: GraphSnapshot) -> Walk:
+        arrays = snapshot.derived_arrays(key, lambda it: _arrays(it, directed=directed, weighted=weighted))
+        return _walk(arrays, directed=directed)
+
+    return graph.derived(key, made)
 
 
-def _build(graph: GraphSnapshot, *, directed: bool, weighted: bool) -> Walk:
+def _arrays(graph: GraphSnapshot, *, directed: bool, weighted: bool) -> Mapping[str, NDArray[Any]]:
     weight = edge_weights(graph, weighted=weighted)
     step = out_matrix(graph, weight).T.tocsr() if directed else symmetric_matrix(graph, weight)
     wide = step.nnz > 0 and float(step.data.max()) / MAX_SPAN > float(step.data.min())
     degree = _normalize_wide(step) if wide else _normalize(step)
     if step.nnz:
         degree *= step.nnz / degree.sum()
+    loops = bool((graph.source_index == graph.target_index).any())
+    return {
+        "data": step.data,
+        "indices": step.indices,
+        "indptr": step.indptr,
+        "degree": degree,
+        "wide_loops": np.array([wide, loops], dtype=np.uint8),
+    }
+
+
+def _walk(arrays: Mapping[str, NDArray[Any]], *, directed: bool) -> Walk:
+    degree, (wide, loops) = arrays["degree"], arrays["wide_loops"].tolist()
+    n = len(degree)
+    step = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n))
     arcs = np.diff(step.indptr)
     for column in (step.data, step.indices, step.indptr, degree, arcs):
         column.flags.writeable = False
-    loops = bool((graph.source_index == graph.target_index).any())
-    return Walk(step, degree, arcs, reversible=not (directed or wide), loops=loops)
+    return Walk(step, degree, arcs, reversible=not (directed or wide), loops=bool(loops))
 
 
 def _normalize(step: csr_array) -> Vector:

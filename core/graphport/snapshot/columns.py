@@ -6,7 +6,8 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +24,14 @@ from graphport.snapshot.canonical import (
     index_array,
     moved_props,
 )
+from graphport.snapshot.packed import Packed
+
+if TYPE_CHECKING:
+    from graphport.snapshot.files import Shelf
 
 T = TypeVar("T")
+Arrays = Mapping[str, NDArray[Any]]
+_ARRAYS = "arrays:"
 
 
 class GraphSnapshot:
@@ -52,8 +59,8 @@ class GraphSnapshot:
     """
 
     __slots__ = (
-        "__weakref__", "_derived", "_lock", "edge_kind", "edge_kinds", "edge_props", "entries", "ids", "names",
-        "node_kind", "node_kinds", "node_props", "revision", "source_index", "target_index", "weight",
+        "__weakref__", "_derived", "_lock", "_shelf", "edge_kind", "edge_kinds", "edge_props", "entries", "ids",
+        "names", "node_kind", "node_kinds", "node_props", "revision", "source_index", "target_index", "weight",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +79,7 @@ class GraphSnapshot:
         node_props: Mapping[int, Props] | None = None,
         edge_props: Mapping[int, Props] | None = None,
         revision: int | None = None,
+        shelf: Shelf | None = None,
     ) -> None:
         """Trusts its columns to be canonical; `from_arrays` checks, sorts and completes them."""
         self.ids = ids
@@ -87,6 +95,7 @@ class GraphSnapshot:
         self.node_props = node_props or {}
         self.edge_props = edge_props or {}
         self.revision = revision
+        self._shelf = shelf
         self._derived: dict[str, Any] = {}
         self._lock = threading.RLock()
 
@@ -205,6 +214,32 @@ class GraphSnapshot:
             revision=revision,
         )
 
+    def save(self, path: str | Path) -> None:
+        """Write the graph, and what `derived_arrays` has made of it, into the folder ``path``; for `load`.
+
+        A crash leaves the old snapshot or the new one, and processes that have mapped the old one keep it.
+        Raises `StorageFullError` or `StorageUnavailableError`.
+        """
+        from graphport.snapshot import files
+
+        with self._lock:
+            arrays = {key[len(_ARRAYS) :]: made for key, made in self._derived.items() if key.startswith(_ARRAYS)}
+        files.save(self, Path(path), arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, *, mmap: bool = True) -> GraphSnapshot:
+        """The snapshot that `save` wrote.
+
+        Mapped, it costs nothing to open, its pages are read when they are touched and shared by all
+        processes that map it; texts and props are decoded when they are looked at. Otherwise everything is
+        read and checked against its checksums. Raises `StorageCorruptError` for a file that is torn or
+        none of ours, `StorageUnavailableError` where there is none.
+        """
+        from graphport.snapshot import files
+
+        folder = Path(path)
+        return files.snapshot_from(files.read(folder, mapped=mmap), folder, mapped=mmap, writable=False)
+
     @property
     def n_nodes(self) -> int:
         return len(self.ids)
@@ -249,6 +284,22 @@ class GraphSnapshot:
                 self._derived[key] = build(self)
             return cast("T", self._derived[key])
 
+    def derived_arrays(self, key: str, build: Callable[[GraphSnapshot], Arrays]) -> Arrays:
+        """As `derived`, for named arrays of one dimension: `save` writes them too, and a loaded snapshot has them.
+
+        ``key`` is letters, digits and colons.
+        """
+
+        def found_or_built(graph: GraphSnapshot) -> Arrays:
+            found = None if self._shelf is None else self._shelf.get(key)
+            if found is None:
+                found = build(graph)
+                if self._shelf is not None:
+                    self._shelf.offer(key, found)
+            return found
+
+        return self.derived(_ARRAYS + key, found_or_built)
+
     def same_as(self, other: GraphSnapshot) -> bool:
         """Whether both hold the same graph, arrays and all (revision and props aside)."""
         return (
@@ -281,4 +332,6 @@ def _entry_rows(graph: GraphSnapshot) -> dict[str, list[int]]:
 
 
 def _entry_mask(graph: GraphSnapshot) -> NDArray[np.bool_]:
+    if isinstance(graph.entries, Packed):
+        return frozen(graph.entries.present())
     return frozen(np.fromiter((entry is not None for entry in graph.entries), dtype=bool, count=graph.n_nodes))

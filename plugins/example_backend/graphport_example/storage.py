@@ -196,6 +196,13 @@ class ExampleStorage:
     def revision(self) -> int:
         return self._state.revision
 
+    def identity(self) -> str | None:
+        _ = self._state  # which a closed handle refuses
+        return None
+
+    def changes_since(self, *_: object, **__: object) -> NoReturn:
+        raise UnsupportedError("the example backend keeps no changes; read the snapshot anew")
+
     def counts(self) -> GraphCounts:
         state = self._state
         nodes, edges = Counter(node.kind for node in state.nodes.values()), Counter(key.kind for key in state.edges)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mutants import graph, handles, values
+from mutants import feeds, graph, handles, values
 from mutants.mutant import MUTANTS, Mutant
 
-__all__ = ["MUTANTS", "Mutant", "graph", "handles", "values"]
+__all__ = ["MUTANTS", "Mutant", "feeds", "graph", "handles", "values"]

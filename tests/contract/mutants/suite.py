@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from graph_file import poke_file, read_file
 
-from graphport import Edge, GraphStorage, Node
+from graphport import Capability, Edge, GraphStorage, Node
 from graphport.pending import PendingWrites
 from graphport.testing import GraphStorageContract, Peek, Poke, RoundTripCounter, RoundTrips, Rows
 from graphport_memory.plugin import MEMORY
@@ -20,8 +20,10 @@ from mutants import MUTANTS, Mutant
 
 def in_memory(mutant: type[Mutant]) -> type[GraphStorageContract]:
     class InMemory(GraphStorageContract):
-        backend = replace(MEMORY, open=lambda options: mutant(graph=options.graph), capabilities=frozenset())
-        capabilities = frozenset()
+        backend = replace(
+            MEMORY, open=lambda options: mutant(graph=options.graph), capabilities=frozenset({Capability.CHANGES})
+        )
+        capabilities = frozenset({Capability.CHANGES})
 
         @pytest.fixture
         def peek(self) -> Peek:

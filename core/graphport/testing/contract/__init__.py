@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphport.testing.contract.changes import ChangePromises
 from graphport.testing.contract.deletes import DeletePromises
 from graphport.testing.contract.engine import EnginePromises
 from graphport.testing.contract.handles import HandlePromises
@@ -24,6 +25,7 @@ class GraphStorageContract(
     TransactionPromises,
     RevisionPromises,
     SnapshotPromises,
+    ChangePromises,
     WalkPromises,
     IsolationPromises,
     HandlePromises,

@@ -36,6 +36,7 @@ def reads(storage: GraphStorage) -> dict[str, Callable[[], Any]]:
         "neighborhood": lambda: storage.neighborhood(["a"]),
         "snapshot": storage.snapshot,
         "revision": storage.revision,
+        "identity": storage.identity,
         "counts": storage.counts,
         "graphs": storage.graphs,
     }
@@ -76,7 +77,7 @@ class HandlePromises(ContractBase):
             assert not more, f"{name} asks for {more} too"
 
     def test_every_call_after_close_is_refused(self, storage: GraphStorage) -> None:
-        assert {*calls(storage), "close", "cypher"} == set(METHODS)
+        assert {*calls(storage), "close", "cypher", "changes_since"} == set(METHODS)
         for call in writes(storage).values():
             call()
         storage.close()
@@ -111,6 +112,20 @@ class HandlePromises(ContractBase):
         assert again.revision() == revision
         again.upsert_nodes([node("later")])
         assert again.revision() > revision
+
+    def test_a_graph_that_outlives_its_handles_has_an_identity_of_its_own(self, open_store: Open) -> None:
+        storage, other = open_store(), open_store(graph="other")
+        identity = storage.identity()
+        if Capability.PERSISTENT not in self.capabilities:
+            assert identity is None
+            return
+        assert isinstance(identity, str)
+        assert other.identity() not in (None, identity)
+        storage.upsert_nodes([node("a")])
+        storage.bulk_load(GraphSnapshot.from_rows(*sample()))
+        assert storage.identity() == identity
+        storage.close()
+        assert open_store().identity() == identity
 
     def test_a_bulk_load_is_there_after_reopening(self, open_store: Open) -> None:
         nodes, edges = sample()
