@@ -32,11 +32,15 @@ class _Section(BaseModel):
 
 
 class GraphConfig(BaseModel):
-    """``graph: {backend: age, dsn: ...}``: the backend's name, and its options beside it."""
+    """``graph: {backend: age, dsn: ...}``: the backend's name, and its options beside it.
+
+    ``snapshot_dir`` is the folder of `graphport.snapshot.snapshot_of`: cold starts map the graph from there.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True)
 
     backend: str = "memory"
+    snapshot_dir: Path | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -168,9 +172,25 @@ def load_config(source: str | Path | Mapping[str, Any] | None = None) -> Config:
         if base.graph is not None:
             check_graph(base.graph, base.name, folder=Path(), file=file, key=f"vector_dbs[{index}].graph")
     check_graph(config.graph, "graph", folder=Path(), file=file, key="graph")
-    if file and config.data_dir is not None and not config.data_dir.expanduser().is_absolute():
-        config = config.model_copy(update={"data_dir": Path(file).resolve().parent / config.data_dir})
-    return config
+    return _beside(Path(file).resolve().parent, config) if file else config
+
+
+def _beside(folder: Path, config: Config) -> Config:
+    """The config with its relative folders made absolute: they are relative to its file."""
+
+    def absolute(path: Path | None) -> Path | None:
+        return None if path is None else folder / path.expanduser()
+
+    def graph_of(graph: GraphConfig) -> GraphConfig:
+        return graph.model_copy(update={"snapshot_dir": absolute(graph.snapshot_dir)})
+
+    bases = tuple(
+        base if base.graph is None else base.model_copy(update={"graph": graph_of(base.graph)})
+        for base in config.vector_dbs
+    )
+    return config.model_copy(
+        update={"data_dir": absolute(config.data_dir), "graph": graph_of(config.graph), "vector_dbs": bases}
+    )
 
 
 def check_graph(

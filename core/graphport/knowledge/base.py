@@ -312,7 +312,8 @@ class KnowledgeBase:
     def snapshot(self, *, as_of: float | None = None) -> GraphSnapshot:
         """The graph as columns, as it is now or as it was visible at ``as_of`` (seconds since the epoch)."""
         if as_of is None:
-            return snapshot_of(self.storage)
+            folder = None if self.config.graph is None else self.config.graph.snapshot_dir
+            return snapshot_of(self.storage, folder=folder)
         return self._derived.graph_at(as_of, lambda db: with_all_mentions(db, 0, self._vocabulary_at(db, as_of)))
 
     def vocabulary(self) -> Vocabulary:
