@@ -20,7 +20,7 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
-	for folder in tests/*/; do MYPYPATH=tests/storage $(BIN)/mypy $$folder || exit 1; done  # each has its own conftest
+	for folder in tests/*/; do MYPYPATH=tests/storage:tests/every_backend:tests/knowledge $(BIN)/mypy $$folder || exit 1; done  # each has its own conftest
 	$(BIN)/pyright
 
 # Fast enough to run after each change: no servers, no browser, no kills.
