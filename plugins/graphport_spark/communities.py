@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everyone who uses Spark reads it
 
 from graphport.errors import InvalidInputError
+from graphport_spark.checkpoint import cut
 from graphport_spark.export import Export
 
 MAX_ROUNDS = 12
@@ -40,10 +41,10 @@ def find_communities(graph: Export, resolution: float) -> Iterator[tuple[str, in
             break
         reached = quality
         names = labels.select(F.col("node").alias("community"), F.col("community").alias("next"))
-        membership = (
-            membership.join(names, "community", "left")
-            .select("node", F.coalesce("next", "community").alias("community"))
-            .localCheckpoint()
+        membership = cut(
+            membership.join(names, "community", "left").select(
+                "node", F.coalesce("next", "community").alias("community")
+            )
         )
         arcs = merged
     named = membership.join(graph.nodes, F.col("node") == F.col("index")).sort("node").select("id", "community")
@@ -55,14 +56,16 @@ def find_communities(graph: Export, resolution: float) -> Iterator[tuple[str, in
 def _level(arcs: DataFrame, resolution: float, twice_m: float) -> DataFrame:
     """``node`` and ``community`` (the number of one of its nodes) for the nodes that have arcs."""
     degrees = arcs.groupBy(F.col("source").alias("node")).agg(F.sum("weight").alias("degree"))
-    state = degrees.select("node", "degree", F.col("node").alias("community")).localCheckpoint()
-    n_nodes = state.count()
+    state = cut(degrees.select("node", "degree", F.col("node").alias("community"), F.lit(True).alias("moved")))
     # An arc of weight 0 from each node to itself: staying is then one of the moves it compares.
-    staying = degrees.select(F.col("node").alias("source"), F.col("node").alias("target"), F.lit(0.0).alias("weight"))
+    staying = state.select(F.col("node").alias("source"), F.col("node").alias("target"), F.lit(0.0).alias("weight"))
     links = arcs.where("source != target").union(staying).repartition("source").persist()
-    moved = n_nodes
+    n_nodes = moved = state.count()
     for number in range(MAX_ROUNDS):
-        state, now = _round(state, links, number, resolution, twice_m)
+        before = state
+        state = cut(_round(before, links, number, resolution, twice_m))
+        before.unpersist()
+        now = state.where("moved").count()
         if number % 2 and moved + now <= MIN_MOVES * n_nodes:
             break
         moved = now
@@ -70,8 +73,8 @@ def _level(arcs: DataFrame, resolution: float, twice_m: float) -> DataFrame:
     return state
 
 
-def _round(state: DataFrame, links: DataFrame, number: int, resolution: float, twice_m: float) -> tuple[DataFrame, int]:
-    """One round; the new state and how many nodes moved."""
+def _round(state: DataFrame, links: DataFrame, number: int, resolution: float, twice_m: float) -> DataFrame:
+    """The state after one round; ``moved`` says which nodes did."""
     volumes = state.groupBy("community").agg(F.sum("degree").alias("volume"))
     chosen = state.where(F.expr(f"pmod(xxhash64(node, {number // 2}), 2) = {number % 2}"))
     theirs = state.select(F.col("node").alias("target"), F.col("community").alias("candidate"))
@@ -90,18 +93,12 @@ def _round(state: DataFrame, links: DataFrame, number: int, resolution: float, t
         .groupBy("node")
         .agg(F.max_by("candidate", F.struct("gain", -F.col("candidate"))).alias("best"))
     )
-    moved = (
-        state.join(best, "node", "left")
-        .select(
-            "node",
-            "degree",
-            F.coalesce("best", "community").alias("community"),
-            (F.col("best") != F.col("community")).alias("moved"),
-        )
-        .localCheckpoint()
+    return state.join(best, "node", "left").select(
+        "node",
+        "degree",
+        F.coalesce("best", "community").alias("community"),
+        (F.col("best") != F.col("community")).alias("moved"),
     )
-    n_moved = moved.where("moved").count()
-    return moved.drop("moved"), n_moved
 
 
 def _merged(arcs: DataFrame, labels: DataFrame) -> DataFrame:
@@ -109,7 +106,7 @@ def _merged(arcs: DataFrame, labels: DataFrame) -> DataFrame:
     for end in ("source", "target"):
         arcs = arcs.join(labels.select(F.col("node").alias(end), F.col("community").alias(f"{end}_community")), end)
     ends = [F.col("source_community").alias("source"), F.col("target_community").alias("target")]
-    return arcs.groupBy(*ends).agg(F.sum("weight").alias("weight")).localCheckpoint()
+    return cut(arcs.groupBy(*ends).agg(F.sum("weight").alias("weight")))
 
 
 def _modularity(merged: DataFrame, resolution: float, twice_m: float) -> float:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everyone who uses Spar
 from graphport.errors import InvalidInputError
 from graphport.model import GraphCounts
 from graphport.parquet import MANIFEST, check_counts, read_counts
+from graphport_spark.checkpoint import cut
 
 
 class Export(NamedTuple):
@@ -50,4 +51,4 @@ def _arcs(nodes: DataFrame, edges: DataFrame) -> DataFrame:
         F.col("source_index").alias("source"), F.col("target_index").alias("target"), "weight"
     )
     back = there.select(F.col("target").alias("source"), F.col("source").alias("target"), "weight")
-    return there.union(back).groupBy("source", "target").agg(F.sum("weight").alias("weight")).localCheckpoint()
+    return cut(there.union(back).groupBy("source", "target").agg(F.sum("weight").alias("weight")))

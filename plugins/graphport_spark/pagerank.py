@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everyone who uses Spar
 
 from graphport.batch import RankedSet, Ranking, SeedSet
 from graphport.errors import ConvergenceError, MissingNodeError
+from graphport_spark.checkpoint import cut
 from graphport_spark.export import Export
 
 
@@ -60,13 +61,13 @@ def _start(graph: Export, seed_sets: Sequence[SeedSet]) -> DataFrame:
     found = wanted.join(graph.nodes, "id", "left").select(
         "set", "id", F.col("index").alias("node"), F.lit(0.0).alias("score"), "waiting"
     )
-    found = found.localCheckpoint()
+    found = cut(found)
     missing = tuple(
         row["id"] for row in found.where("node is null").select("id").distinct().sort("id").limit(1000).collect()
     )
     if missing:
         raise MissingNodeError(f"seeds are not in the graph: {', '.join(map(repr, missing[:5]))}", missing)
-    return found.drop("id")
+    return found
 
 
 def _steps(arcs: DataFrame) -> DataFrame:
@@ -101,7 +102,9 @@ def _moved(state: DataFrame, steps: DataFrame, ranking: Ranking) -> DataFrame:
         .groupBy("set", "node")
         .agg(F.sum("score").alias("score"), F.sum("waiting").alias("waiting"))
     )
-    return summed.localCheckpoint()  # otherwise each round would compute all rounds before it, twice
+    after = cut(summed)
+    state.unpersist()
+    return after
 
 
 def _finished(state: DataFrame, damping: float) -> DataFrame:
