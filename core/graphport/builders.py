@@ -21,7 +21,8 @@ class Document:
     """A file, or an entry that was added by hand (which is a document of its own).
 
     ``path`` is relative to the folder that was indexed, with ``/``; unique in a knowledge base.
-    ``data`` are the raw bytes; ``text`` is decoded from them (BOM removed, newlines as they are).
+    ``data`` are the raw bytes; ``text`` is decoded from them (BOM removed, newlines as they are). A file's
+    ``meta`` has the name of the ``folder`` that was indexed.
     """
 
     path: str
@@ -134,7 +135,10 @@ class Builder(Protocol):
     priority: int
 
     def accepts(self, path: str) -> bool:
-        """Whether this builder reads such a document (by its name; nothing is opened)."""
+        """Whether this builder reads such a document (nothing is opened).
+
+        ``path`` is the document's, below the name of the folder that was indexed.
+        """
         ...
 
     def extract(self, document: Document) -> Extraction:

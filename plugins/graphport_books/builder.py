@@ -74,8 +74,9 @@ class BookBuilder:
         warnings = [*book.warnings, *([_UNSPACED] if _has_unspaced(made) else [])]
         if not rows:
             return Extraction(warnings=warnings)
-        data = {"book": _book_node(document.path), "title": book.title, "author": book.author, "chapters": rows}
-        return Extraction(entries, list(_definitions(document.path, book, rows)), data, warnings)
+        whole = _book_node(document)
+        data = {"book": whole, "title": book.title, "author": book.author, "chapters": rows}
+        return Extraction(entries, list(_definitions(document.path, whole, book, rows)), data, warnings)
 
     def link(self, document: str, extraction: Extraction, lookup: Lookup) -> Links:
         data = extraction.data
@@ -91,7 +92,7 @@ class BookBuilder:
             facts += [Fact(row["node"], "cites", target, row["entries"][0]) for target in _cited(row, lookup)]
             nodes += _topics(row)
         if is_page(document):
-            facts += _next_page(document, rows[-1], lookup)
+            facts += _next_page(document, data["book"], rows[-1], lookup)
         return Links(nodes, facts)
 
 
@@ -100,8 +101,9 @@ def chapter_node(path: str, number: int) -> str:
     return f"chapter:{path}#{number}"
 
 
-def _book_node(path: str) -> str:
-    return f"book:{folder_of_book(path) or path}" if is_page(path) else f"book:{path}"
+def _book_node(document: Document) -> str:
+    path = document.path
+    return f"book:{folder_of_book(path) or document.meta.get('folder') or path}" if is_page(path) else f"book:{path}"
 
 
 def _entry(path: str, book: Book, chapter: Chapter, number: int, at: int, passage: Passage) -> Entry:
@@ -174,8 +176,7 @@ def _key(text: str) -> str:
         return ""
 
 
-def _definitions(path: str, book: Book, rows: Sequence[Row]) -> Iterator[Definition]:
-    node = _book_node(path)
+def _definitions(path: str, node: str, book: Book, rows: Sequence[Row]) -> Iterator[Definition]:
     yield Definition(f"file:{path}", {"node": rows[0]["node"] if is_page(path) else node})
     if _key(book.title):
         yield Definition(f"book:{_key(book.title)}", {"node": node})
@@ -236,9 +237,9 @@ def _cited(row: Row, lookup: Lookup) -> list[str]:
     return [target for target in targets if target not in own]
 
 
-def _next_page(document: str, row: Row, lookup: Lookup) -> Iterator[Fact]:
+def _next_page(document: str, book: str, row: Row, lookup: Lookup) -> Iterator[Fact]:
     """The edge to the page that follows this one in the book's folder."""
-    pages = {str(data["path"]): str(data["node"]) for _, data in lookup(f"pages:{_book_node(document)}")}
+    pages = {str(data["path"]): str(data["node"]) for _, data in lookup(f"pages:{book}")}
     ordered = sorted(pages, key=_reading_order)
     after = ordered.index(document) + 1 if document in pages else len(ordered)
     if after < len(ordered):

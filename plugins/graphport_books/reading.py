@@ -53,9 +53,12 @@ def folder_of_book(path: str) -> str:
     return folder
 
 
-def title_from(path: str) -> str:
-    """What a book is called that does not say so itself: its file's name, or its folder's."""
-    name = posixpath.basename(folder_of_book(path) or path) if is_page(path) else posixpath.basename(path)
+def title_from(path: str, root: str = "") -> str:
+    """What a book is called that does not say so itself: its file's name, or its folder's.
+
+    ``root`` is the name of the folder that was indexed, the book's if its pages lie right in it.
+    """
+    name = posixpath.basename(folder_of_book(path) or root or path) if is_page(path) else posixpath.basename(path)
     stem = re.sub(r"(?:\.book)?\.\w+$", "", name) if "." in name else name
     return stem or name
 
@@ -63,7 +66,7 @@ def title_from(path: str) -> str:
 def read_book(document: Document) -> Book:
     """The book in a document that `is_book`. Raises `UnreadableBookError`."""
     path = document.path.lower()
-    title = title_from(document.path)
+    title = title_from(document.path, document.meta.get("folder", ""))
     if path.endswith(".epub"):
         from graphport_books.epub import read_epub
 

@@ -35,6 +35,31 @@ def test_a_chapter_mentions_the_entities_of_its_passages_and_is_changed_live(tmp
         assert "entity:person:John Calvin" not in {node.id for node in kb.storage.iter_nodes(kind="entity")}
 
 
+def test_a_folder_called_books_is_one_when_it_is_itself_indexed_and_so_is_one_of_its_files(tmp_path: Path) -> None:
+    for source in (tmp_path / "a" / "books", tmp_path / "b" / "books"):
+        source.mkdir(parents=True)
+        (source / "history.md").write_text(BOOK)
+    with open_knowledge_base(":memory:", embedder=None) as kb:
+        kb.index([tmp_path / "a" / "books"])
+        kb.index([tmp_path / "b" / "books" / "history.md"])
+        books = [node.id for node in kb.storage.iter_nodes(kind="book")]
+    assert books == ["book:books/history.md", "book:history.md"]
+
+
+def test_pages_right_in_the_folder_that_is_indexed_are_one_book_called_like_it(tmp_path: Path) -> None:
+    source = tmp_path / "gibbon"
+    source.mkdir()
+    page = '<html xmlns="http://www.w3.org/1999/xhtml"><body><h2>{0}</h2><p>Text of {0}.</p></body></html>'
+    for name in ("One", "Two"):
+        (source / f"chapter-{name}.xhtml").write_text(page.format(name))
+    with open_knowledge_base(":memory:", embedder=None) as kb:
+        kb.index([source])
+        (book,) = kb.storage.iter_nodes(kind="book")
+        following = [(edge.source, edge.target) for edge in kb.storage.iter_edges(kinds=["next"])]
+    assert (book.id, book.name) == ("book:gibbon", "gibbon")
+    assert following == [("chapter:chapter-One.xhtml#1", "chapter:chapter-Two.xhtml#1")]
+
+
 def test_a_name_counts_as_often_as_it_stands_in_the_text_and_in_a_chapters_heading_once(tmp_path: Path) -> None:
     long = "\n\n".join(f"Calvin wrote. {'Many words follow on this. ' * 50}" for _ in range(3))
     text = f"Title: Calvin and Trent\n\nCHAPTER I\n\nTrent\n\n{long}\n\nCHAPTER II\n\nOf Others\n\nThe end of Trent."

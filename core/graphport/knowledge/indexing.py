@@ -147,7 +147,9 @@ class Indexer:
     def _prepare(
         self, path: str, file: SourceFile, known: _Known | None, source: str, skipped: Skipped
     ) -> Prepared | None:
-        builder = next((builder for builder in self._by_priority if builder.accepts(path)), None)
+        folder = Path(source).name
+        # A folder called "books" says as much when it is the source itself as below another one.
+        builder = next((builder for builder in self._by_priority if builder.accepts(f"{folder}/{path}")), None)
         if builder is None:
             skipped.add("no builder", path)
             return None
@@ -170,7 +172,7 @@ class Indexer:
         if text is None:
             skipped.add("binary", path)
             return None
-        extraction = self._extract(builder, Document(path, text, data))
+        extraction = self._extract(builder, Document(path, text, data, {"folder": folder}))
         if not extraction.entries:
             skipped.add("empty", path)
         self.report.added += known is None
