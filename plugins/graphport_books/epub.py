@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import posixpath
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -20,6 +21,12 @@ from graphport_books.xhtml import NO_MATTER, Page, read_xhtml
 MAX_BYTES = 300_000_000
 """Unpacked; more is no book but a bomb."""
 
+# zipfile lets escape whatever a damaged file breaks in it; RuntimeError is its word for an encrypted member,
+# NotImplementedError for a compression it lacks.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, NotImplementedError, OSError, RuntimeError,
+    ValueError,
+)  # fmt: skip
 _CONTAINER = "META-INF/container.xml"
 
 
@@ -39,8 +46,7 @@ def read_epub(data: bytes, fallback_title: str) -> Book:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _read(_Archive(archive), fallback_title)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, LxmlError) as error:
-        # RuntimeError is zipfile's word for an encrypted member, NotImplementedError for a compression it lacks.
+    except (*_DAMAGE, LxmlError) as error:
         raise UnreadableBookError(f"it is no readable EPUB ({error})") from error
 
 

@@ -67,7 +67,7 @@ def _parse(text: str, offset: int) -> tuple[list[_Heading], list[tuple[int, Toke
     tokens = _markdown().parse(text)
     headings: list[_Heading] = []
     inline: list[tuple[int, Token]] = []
-    for token, inside in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, inside in zip(tokens, [*tokens[1:], None], strict=False):
         if token.type == "heading_open" and token.level == 0 and token.map and inside is not None:
             title = _plain(inside) or "untitled"
             headings.append(_Heading(title, offset + token.map[0], offset + token.map[1], int(token.tag[1])))
@@ -82,7 +82,7 @@ def _has_title(headings: list[_Heading]) -> bool:
 
 def _chapter_level(headings: list[_Heading]) -> int:
     levels = sorted({heading.level for heading in headings})
-    for level, deeper in zip(levels, [*levels[1:], None], strict=True):
+    for level, deeper in zip(levels, [*levels[1:], None], strict=False):
         titles = [heading.title for heading in headings if heading.level == level]
         if len(titles) > 1 and not (deeper is not None and all(map(is_part, titles))):
             return level

@@ -15,7 +15,7 @@ Element: TypeAlias = etree._Element  # pyright: ignore[reportPrivateUsage] - its
 _EPUB_TYPE = "{http://www.idpf.org/2007/ops}type"
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
 _XML_ENTITIES = frozenset(("amp", "lt", "gt", "quot", "apos"))
-_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>?")
 _DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[[^\]]*\])?\s*>", re.IGNORECASE)
 
 
@@ -27,7 +27,7 @@ def parse_xml(data: bytes) -> Element:
 
 def parse_html(data: bytes) -> Element:
     """The root of an XHTML or HTML file. Raises `UnreadableBookError` without any markup."""
-    text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else _decode(data)
+    text = data.decode("utf-16", errors="replace") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else _decode(data)
     text = _DOCTYPE.sub("", _DECLARATION.sub("", text), count=1)
     strict = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
     try:

@@ -15,6 +15,8 @@ from pypdf.generic import Destination
 from graphport_books import plain
 from graphport_books.book import Book, Chapter, Paragraph, UnreadableBookError
 
+# pypdf lets escape whatever a damaged file breaks in it.
+_DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
 _FEWEST = 2
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_A-Z])")
 _PAGE_NUMBER = re.compile(r"\s*(?:page\s+)?[\divxlc]{1,6}\s*", re.IGNORECASE)
@@ -31,8 +33,7 @@ def read_pdf(data: bytes, fallback_title: str) -> Book:
         pages = [page.extract_text() for page in reader.pages]
         outline = list(_outline(reader))
         title, author = _metadata(reader)
-    except (PyPdfError, ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError) as error:
-        # pypdf lets escape whatever a damaged file breaks in it.
+    except (PyPdfError, *_DAMAGE) as error:
         raise UnreadableBookError(f"it is no readable PDF ({error})") from error
     if not any(page.strip() for page in pages):
         raise UnreadableBookError("it holds no text (scanned pages?); run OCR over it first")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from made_books import epub, page
+from made_books import epub, page, pdf
 
 from graphport.builders import Builder, Document, Extraction, Links
 from graphport_books.builder import BookBuilder
@@ -162,7 +162,27 @@ def test_a_script_without_spaces_has_no_concepts_and_the_summary_says_so() -> No
     assert len(edges(links, "contains")) == 4
 
 
-@pytest.mark.parametrize("path,data", [("x.epub", b"no zip"), ("x.pdf", b"no pdf"), ("x.xhtml", b"")])
+def _changed(data: bytes, old: bytes, new: bytes) -> bytes:
+    assert old in data
+    return data.replace(old, new)
+
+
+_EPUB = epub({"a.xhtml": page("<h2>A</h2><p>Text.</p>")})
+_END = b"PK\x05\x06"
+
+
+@pytest.mark.parametrize(
+    "path,data",
+    [
+        ("x.epub", b"no zip"),
+        ("x.epub", _EPUB[: _EPUB.index(_END)] + _EPUB[_EPUB.index(_END) + 30 :]),
+        ("x.epub", _EPUB[: _EPUB.index(_END) + 16] + b"\xff\xff\xff\x7f" + _EPUB[_EPUB.index(_END) + 20 :]),
+        ("x.epub", _changed(_EPUB, b"META-INF", b"META\xff\xffNF")),
+        ("x.pdf", b"no pdf"),
+        ("x.pdf", _changed(pdf([["Text"]]), b"BT /F1", b"<< BT /")),
+        ("x.xhtml", b""),
+    ],
+)
 def test_a_file_that_cannot_be_read_is_a_warning_and_no_failure(path: str, data: bytes) -> None:
     extraction = BUILDER.extract(Document(path, "", data))
     assert extraction.entries == ()
@@ -173,6 +193,14 @@ def test_a_file_that_cannot_be_read_is_a_warning_and_no_failure(path: str, data:
 def test_an_empty_book_gives_nothing() -> None:
     assert not BUILDER.extract(text("books/e.txt", "\n\n")).entries
     assert not BUILDER.extract(text("books/e.md", "# Only a heading\n")).entries
+    assert not BUILDER.extract(text("books/e.md", "\n\n")).entries
+    assert not BUILDER.extract(text("books/e.md", "---\ntitle: E\n---\n")).entries
+
+
+def test_a_markdown_book_without_headings_is_one_chapter() -> None:
+    extraction = BUILDER.extract(text("books/licence.md", "The source text is free.\n"))
+    assert [entry.title for entry in extraction.entries] == ["licence"]
+    assert extraction.warnings == ["no chapter headings found; the book is one chapter"]
 
 
 @pytest.mark.parametrize(

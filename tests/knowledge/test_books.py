@@ -46,6 +46,14 @@ def test_a_folder_called_books_is_one_when_it_is_itself_indexed_and_so_is_one_of
     assert books == ["book:books/history.md", "book:history.md"]
 
 
+def test_blank_files_stop_no_index_run(tmp_path: Path) -> None:
+    for name in ("a.md", "b.txt", "c.book.md", "d.book.txt"):
+        (tmp_path / name).write_text(" \n\n")
+    with open_knowledge_base(":memory:", embedder=None) as kb:
+        report = kb.index([tmp_path])
+        assert (report.added, report.entries, report.skipped) == (4, 0, {"empty": 4})
+
+
 def test_pages_right_in_the_folder_that_is_indexed_are_one_book_called_like_it(tmp_path: Path) -> None:
     source = tmp_path / "gibbon"
     source.mkdir()

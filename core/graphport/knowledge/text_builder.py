@@ -175,7 +175,7 @@ def _markdown_sections(text: str, lines: list[str]) -> list[_Section]:
     sections = [_Section(0, "", 1)]
     slugs: dict[str, int] = {}
     open_headings: list[_Section] = []
-    for token, inside in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, inside in zip(tokens, [*tokens[1:], None], strict=False):
         if token.type == "heading_open" and token.level == 0 and token.map and inside is not None:
             sections[-1].last_line = token.map[0]
             level = int(token.tag[1])
