@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from graphport.errors import BackendNotFoundError, ConfigError, InvalidIdError, UnsupportedError
 from graphport.matching import fold
 from graphport.model import check_text
+from graphport.patterns import DEFAULT_PATTERNS, Patterns
 from graphport.registry import backend_options, find_backend
 from graphport.server_config import ServerConfig
 from graphport.storage import Backend, BackendOptions, Capability
@@ -90,6 +91,28 @@ class EntityConfig(_Section):
         return tuple(_name(name) for name in value)
 
 
+class RelationsConfig(_Section):
+    """Relations between entities of the gazetteer (docs/relations.md); none unless asked for.
+
+    ``co_occurs``: how many edges to entities found in the same passages an entity may have. ``patterns``:
+    sentence templates by the kind of relation they state; ``default`` stands for `DEFAULT_PATTERNS`.
+    """
+
+    co_occurs: int = Field(default=0, ge=0, le=1000, strict=True)
+    patterns: Mapping[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
+
+    @field_validator("patterns", mode="before")
+    @classmethod
+    def _default_is_the_shipped_list(cls, value: object) -> object:
+        return DEFAULT_PATTERNS if value == "default" else value
+
+    @field_validator("patterns")
+    @classmethod
+    def _templates_can_be_read(cls, value: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+        Patterns(value)
+        return value
+
+
 class KnowledgeBaseConfig(_Section):
     """One knowledge base; what it leaves out is as the top level says, or the default."""
 
@@ -100,6 +123,7 @@ class KnowledgeBaseConfig(_Section):
     retrieval: RetrievalConfig = RetrievalConfig()
     relation_weights: Mapping[str, float] = Field(default_factory=dict[str, float])
     entities: tuple[EntityConfig, ...] = ()
+    relations: RelationsConfig = RelationsConfig()
 
     @field_validator("name")
     @classmethod

@@ -87,6 +87,10 @@ class Matcher:
         self._codes = _Codes(vocabulary)
         self._automaton = AhoCorasick(list(ids_by_pattern), matchkind=MatchKind.LeftmostLongest)
 
+    def shared_forms(self) -> list[tuple[str, ...]]:
+        """The ids that have a form in common, sorted, for each form that has more than one."""
+        return [ids for ids in self._ids if len(ids) > 1]
+
     def find(self, text: str) -> list[Match]:
         """The matches in order: of those that start first the longest, then on behind it. None overlap."""
         parts = _splitter(text)(text)  # gap, token, gap, ..., token, gap

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import permutations
+from typing import ClassVar
 
 import hypothesis.strategies as st
 from hypothesis import settings
@@ -45,6 +46,8 @@ def edges_of(kb: KnowledgeBase) -> list[Edge]:
 class ExactDeletion(RuleBasedStateMachine):
     """The model is a dict of entries and a set of entities; the oracle is a new knowledge base."""
 
+    config: ClassVar[dict[str, object]] = {}
+
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
@@ -55,7 +58,7 @@ class ExactDeletion(RuleBasedStateMachine):
 
     def opened(self) -> KnowledgeBase:
         """The knowledge base under test; other backends give theirs."""
-        return open_knowledge_base(":memory:", embedder=None, clock=self.clock)
+        return open_knowledge_base(":memory:", config=self.config, embedder=None, clock=self.clock)
 
     def teardown(self) -> None:
         self.kb.close()
@@ -105,7 +108,7 @@ class ExactDeletion(RuleBasedStateMachine):
             for entry in self.entries.values()
             if not entry.flagged and (entry.valid_to is None or entry.valid_to > self.clock.now)
         ]
-        with open_knowledge_base(":memory:", embedder=None, clock=self.clock) as fresh:
+        with open_knowledge_base(":memory:", config=self.config, embedder=None, clock=self.clock) as fresh:
             for kind, name in sorted(self.entities):
                 fresh.add_entity(kind, [name])
             fresh.add(visible)
@@ -121,3 +124,28 @@ class ExactDeletion(RuleBasedStateMachine):
 
 TestExactDeletion = ExactDeletion.TestCase
 TestExactDeletion.settings = settings(max_examples=30, stateful_step_count=15, deadline=None)
+
+
+class ExactRelations(ExactDeletion):
+    """The same with relations: a weight of ``co_occurs`` depends on every entry."""
+
+    config: ClassVar[dict[str, object]] = {
+        "vector_dbs": [
+            {
+                "name": "memory",
+                "relations": {
+                    "co_occurs": 2,
+                    "patterns": {"met_at": ["{subject} met at {object}"], "wrote": ["{subject} wrote of the {object}"]},
+                },
+                "entities": [
+                    {"type": "person", "names": ["Calvin"]},
+                    {"type": "town", "names": ["Geneva"]},
+                    {"type": "council", "names": ["Council of Trent", "Trent"]},
+                ],
+            }
+        ]
+    }
+
+
+TestExactRelations = ExactRelations.TestCase
+TestExactRelations.settings = settings(max_examples=20, stateful_step_count=15, deadline=None)

@@ -31,19 +31,22 @@ from graphport.errors import (
     StorageUnavailableError,
     UnsupportedError,
 )
+from graphport.knowledge.cooccurrence import Cooccurrence, common_entries
 from graphport.knowledge.derived import Derived, GraphPlan
 from graphport.knowledge.embeddings import NONE, choose_embedder, embedder_changed
 from graphport.knowledge.entities import TOPIC, Entity, entity
 from graphport.knowledge.entity_queries import EntityQueries, FoundEntity, ListedEntity
+from graphport.knowledge.facts import entries_of
 from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow, ImportReport
 from graphport.knowledge.indexing import Indexer, IndexReport, Progress, embedded_text
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
-from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary, with_all_mentions
+from graphport.knowledge.mentions import Vocabulary, forget_relations, link_mentions, read_vocabulary, with_all_mentions
 from graphport.knowledge.runtime_entities import read_runtime, write_runtime
 from graphport.knowledge.search import SearchOptions, search
 from graphport.knowledge.text_builder import CITES
 from graphport.knowledge.truth import Truth
-from graphport.model import GraphCounts, check_ids, dump_props
+from graphport.model import EdgeKey, GraphCounts, check_ids, check_key, dump_props
+from graphport.patterns import CO_OCCURS, Patterns
 from graphport.registry import open_backend, plugins
 from graphport.retrieval.hits import Hit
 from graphport.retrieval.lexical import LexicalIndex
@@ -94,7 +97,8 @@ class KnowledgeBase:
         self.folder = folder
         self.clock = clock
         self._declared = tuple(entity(item.type, item.names) for item in config.entities)
-        plan = _graph_plan(config, folder) if config.strategy.graph else None
+        self._patterns = Patterns(config.relations.patterns) if config.relations.patterns else None
+        plan = _graph_plan(config, folder, self._shared_names) if config.strategy.graph else None
         self._truth = Truth(None if folder is None else folder / TRUTH_FILE)
         self._derived = Derived(self._truth, folder, plan, clock)
         self._entity_queries = EntityQueries(self._truth, self.gazetteer, self.vocabulary, clock)
@@ -326,7 +330,22 @@ class KnowledgeBase:
 
     def _vocabulary_at(self, db: sqlite3.Connection, now: float) -> Vocabulary:
         effective = [(item.id, item.type, item.names) for item in self.gazetteer().effective]
-        return read_vocabulary(db, effective, now)
+        return read_vocabulary(db, effective, now, self._patterns)
+
+    def _shared_names(self) -> list[tuple[str, ...]]:
+        return self.vocabulary().matcher.shared_forms()
+
+    def evidence(self, edge: EdgeKey | tuple[str, str, str]) -> list[str]:
+        """Ids of the visible entries that an edge ``(source, target, kind)`` is known from, sorted.
+
+        Of ``co_occurs``, those that mention both ends. Empty for what no entry says.
+        """
+        key = check_key(edge)
+        self._settle()
+        with self._truth.read() as db:
+            if key.kind == CO_OCCURS:
+                return common_entries(db, key.source, key.target, self.clock())
+            return entries_of(db, key, self.clock())
 
     def status(self) -> Status:
         """Numbers of everything, the graph included."""
@@ -412,7 +431,9 @@ class KnowledgeBase:
 
     def _note_declared(self) -> None:
         """What the config declares may have changed since this was last open."""
-        fingerprint = _fingerprint([(item.type, item.names) for item in self._declared])
+        declared = [(item.type, item.names) for item in self._declared]
+        templates = self.config.relations.patterns
+        fingerprint = _fingerprint([declared, templates] if templates else declared)
         if self._truth.meta("declared") == fingerprint:
             return
         with self._truth.write() as db:
@@ -420,8 +441,11 @@ class KnowledgeBase:
             old = Gazetteer(tuple(entity(kind, names) for kind, names in before), self.gazetteer().runtime)
             self._note_names(db, old.effective, self.gazetteer().effective)
             self._truth.set_meta("declared", fingerprint)
-            declared = [(item.type, item.names) for item in self._declared]
             self._truth.set_meta("declared_entities", json.dumps(declared))
+            patterns = _fingerprint(templates) if templates else ""
+            if (self._truth.meta("patterns") or "") != patterns:
+                forget_relations(db, self._truth, search_again=bool(templates))
+                self._truth.set_meta("patterns", patterns)
 
     def _note_names(self, db: sqlite3.Connection, old: Sequence[Entity], new: Sequence[Entity]) -> None:
         """Texts that may hold a name that came, went or changed its meaning are searched again."""
@@ -576,15 +600,21 @@ def _config_name(label: str) -> str:
     return cleaned or "default"
 
 
-def _graph_plan(config: KnowledgeBaseConfig, folder: Path | None) -> GraphPlan:
+def _graph_plan(
+    config: KnowledgeBaseConfig, folder: Path | None, shared_names: Callable[[], Iterable[Sequence[str]]]
+) -> GraphPlan:
     backend, options = check_graph(config.graph or GraphConfig(), config.name, folder=folder)
     files = getattr(options, "path", None)
     factors = dict(config.relation_weights)
+    limit = config.relations.co_occurs
     return GraphPlan(
         lambda: open_backend(backend, options),
         factors,
-        _fingerprint([backend.name, options.model_dump(mode="json"), sorted(factors.items())]),
+        _fingerprint(
+            [backend.name, options.model_dump(mode="json"), sorted(factors.items()), *([limit] if limit else [])]
+        ),
         Path(files) if files else None,
+        Cooccurrence(limit, shared_names).edges if limit else None,
     )
 
 

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from graphport.errors import StorageBusyError, StorageCorruptError
 from graphport.knowledge import facts
 from graphport.knowledge.truth import BUSY_SECONDS, Truth
 from graphport.model import Edge, EdgeKey
+from graphport.patterns import CO_OCCURS
 from graphport.retrieval.dense import DenseIndex
 from graphport.retrieval.lexical import LexicalIndex, remove_lexical_index
 from graphport.snapshot import GraphSnapshot
@@ -43,12 +44,24 @@ class GraphPlan:
 
     ``fingerprint`` changes with anything that makes a graph built before useless (another backend,
     another path, other factors). ``files`` is where the backend keeps it, None for a server.
+    ``cooccurrences`` gives the ``co_occurs`` edges at a moment, None where the config asks for none.
     """
 
     open: Callable[[], GraphStorage]
     factors: Mapping[str, float]
     fingerprint: str
     files: Path | None = None
+    cooccurrences: Callable[[sqlite3.Connection, float], Sequence[Edge]] | None = None
+
+    def counted(self, db: sqlite3.Connection, now: float) -> list[Edge]:
+        """Edges that follow from all facts together, weighted."""
+        factor = self.factors.get(CO_OCCURS, 1.0)
+        edges = self.cooccurrences(db, now) if self.cooccurrences else ()
+        return [replace(edge, weight=edge.weight * factor) for edge in edges]
+
+    def whole(self, db: sqlite3.Connection, now: float) -> GraphSnapshot:
+        """The graph at ``now``."""
+        return facts.whole_graph(db, now, self.factors, self.counted(db, now))
 
 
 class Derived:
@@ -103,10 +116,10 @@ class Derived:
         with self._lock:
             revision = self._truth.revision()
             if self._past is None or self._past[:2] != (revision, as_of):
-                factors: Mapping[str, float] = self._plan.factors if self._plan else {}
                 with self._truth.scratch() as db:
                     prepare(db)
-                    self._past = (revision, as_of, facts.whole_graph(db, as_of, factors))
+                    whole = self._plan.whole(db, as_of) if self._plan else facts.whole_graph(db, as_of, {})
+                    self._past = (revision, as_of, whole)
             return self._past[2]
 
     def forget(self) -> None:
@@ -221,7 +234,7 @@ class Derived:
             if not usable:
                 if state is not None:
                     log.info("graph %s is built anew from the facts", storage.graph)
-                update = _GraphUpdate.load(facts.whole_graph(db, now, plan.factors))
+                update = _GraphUpdate.load(plan.whole(db, now))
             else:
                 assert state is not None
                 update = _graph_update(db, plan, state, now, storage)
@@ -311,8 +324,13 @@ def _graph_update(
     keys.update(facts.incident_keys(db, moved))
     counts = storage.counts()
     if len(node_ids) + len(keys) > max(10_000, _REBUILD_SHARE * (counts.nodes + counts.edges)):
-        return _GraphUpdate.load(facts.whole_graph(db, now, plan.factors))
+        return _GraphUpdate.load(plan.whole(db, now))
     edges = facts.edges_now(db, keys, now, plan.factors)
+    if plan.cooccurrences:
+        counted = {edge.key: edge for edge in plan.counted(db, now)}
+        stored = {edge.key: edge for edge in storage.iter_edges(kinds=[CO_OCCURS])}
+        keys |= stored.keys() - counted.keys()
+        edges |= {key: edge for key, edge in counted.items() if edge != stored.get(key)}
     return _GraphUpdate(
         None,
         nodes=[nodes[node_id] for node_id in sorted(nodes) if nodes[node_id] != known.get(node_id)],

@@ -11,7 +11,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,16 @@ def edges_now(
     return {key: edge for key, edge in found.items() if key.source in ends and key.target in ends}
 
 
+def entries_of(db: sqlite3.Connection, key: EdgeKey, now: float) -> list[str]:
+    """Ids of the visible entries that an edge is known from, sorted."""
+    rows = db.execute(
+        "SELECT DISTINCT f.entry FROM facts f JOIN entries e ON e.id = f.entry "  # noqa: S608 - a constant
+        f"WHERE f.source = :source AND f.target = :target AND f.kind = :kind AND {VISIBLE} ORDER BY f.entry",
+        {"source": key.source, "target": key.target, "kind": key.kind, "now": now},
+    )
+    return [row[0] for row in rows]
+
+
 def incident_keys(db: sqlite3.Connection, ids: Iterable[str]) -> list[EdgeKey]:
     """Keys of all facts, visible or not, that touch one of the nodes."""
     rows = db.execute(
@@ -61,8 +71,13 @@ def incident_keys(db: sqlite3.Connection, ids: Iterable[str]) -> list[EdgeKey]:
     return [EdgeKey(*row) for row in rows]
 
 
-def whole_graph(db: sqlite3.Connection, now: float, factors: Mapping[str, float]) -> GraphSnapshot:
-    """The graph at ``now``, props included, as `GraphStorage.bulk_load` takes it."""
+def whole_graph(
+    db: sqlite3.Connection, now: float, factors: Mapping[str, float], counted: Iterable[Edge] = ()
+) -> GraphSnapshot:
+    """The graph at ``now``, props included, as `GraphStorage.bulk_load` takes it.
+
+    ``counted`` are edges that follow from all facts together and are facts of no single entry.
+    """
     node_rows = db.execute(
         f"SELECT {_NODE_COLUMNS} FROM node_facts n JOIN entries e ON e.id = n.entry "  # noqa: S608 - constants
         f"WHERE {VISIBLE} ORDER BY n.id, n.entry, n.rowid",
@@ -83,7 +98,7 @@ def whole_graph(db: sqlite3.Connection, now: float, factors: Mapping[str, float]
         f"WHERE {VISIBLE} ORDER BY f.source, f.target, f.kind, f.entry, f.rowid",
         {"now": now},
     )
-    for edge in _edges(fact_rows, factors):
+    for edge in chain(_edges(fact_rows, factors), counted):
         if edge.source not in place or edge.target not in place:
             continue
         if edge.props:
