@@ -23,6 +23,7 @@ from graphport.storage import Backend, BackendOptions, Capability
 Mode = Literal["hybrid", "lexical", "dense"]
 GraphMode = Literal["auto", "rerank", "leg", "walk"]
 Engine = Literal["auto", "igraph", "chebyshev", "push"]
+LinkerName = Literal["containment", "fuzzy", "embedding"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -60,6 +61,7 @@ class RetrievalConfig(_Section):
     ``graph_weight`` and ``damping`` are in [0, 1] and [0, 1); ``top_k`` >= 1; ``graph`` asks for the
     graph, ``graph_mode`` says how its walk is used (docs/retrieval.md). ``max_visited`` keeps a graph that
     is too large or too remote to be read as a whole from being so: the leg expands that many nodes.
+    ``linkers`` find what a query names, each in what the earlier ones left.
     """
 
     mode: Mode = "hybrid"
@@ -72,6 +74,14 @@ class RetrievalConfig(_Section):
     rrf_k: float = Field(default=60, gt=-1, allow_inf_nan=False)
     passage_node_weight: float = Field(default=0.05, ge=0, le=1, allow_inf_nan=False)
     max_visited: int | None = Field(default=None, ge=1)
+    linkers: tuple[LinkerName, ...] = Field(default=("containment",), min_length=1)
+
+    @field_validator("linkers")
+    @classmethod
+    def _linkers_are_distinct(cls, value: tuple[LinkerName, ...]) -> tuple[LinkerName, ...]:
+        if len(set(value)) < len(value):
+            raise ValueError(f"each linker works once; {', '.join(value)} names one twice")
+        return value
 
 
 class EntityConfig(_Section):
@@ -104,6 +114,8 @@ class RelationsConfig(_Section):
     @field_validator("patterns", mode="before")
     @classmethod
     def _default_is_the_shipped_list(cls, value: object) -> object:
+        if isinstance(value, str) and value != "default":
+            raise ValueError(f"{value!r:.40} is no list of templates; write default, or kinds with their templates")
         return DEFAULT_PATTERNS if value == "default" else value
 
     @field_validator("patterns")
