@@ -185,10 +185,11 @@ class TestOff:
 
     def test_turned_on_and_off_again_the_graph_is_the_one_of_before(self, tmp_path: Path) -> None:
         folder = f"{tmp_path}/base"
-        plain = {"vector_dbs": [{"name": "base", "entities": _people("Calvin", "Farel")}]}
-        asked = {"vector_dbs": [{**plain["vector_dbs"][0], "relations": {"co_occurs": 3, "patterns": "default"}}]}
+        base = {"name": "base", "entities": _people("Calvin", "Farel")}
+        plain = load_config({"vector_dbs": [base]})
+        asked = load_config({"vector_dbs": [{**base, "relations": {"co_occurs": 3, "patterns": "default"}}]})
 
-        def graph(settings: dict[str, object]) -> list[Edge]:
+        def graph(settings: Config) -> list[Edge]:
             with open_knowledge_base(folder, config=settings, embedder=None) as kb:
                 if not kb.status().entries:
                     kb.add([Entry("a", "Calvin wrote Farel."), Entry("b", "nothing")])

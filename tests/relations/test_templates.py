@@ -114,9 +114,8 @@ class TestFinding:
         ]
 
     def test_a_possessive_is_a_word(self) -> None:
-        assert found("Calvin\u2019s Institutes", "{subject}'s {object}") == [
-            ("calvin", "institutes", "Calvin\u2019s Institutes")
-        ]
+        text = "Calvin\u2019s Institutes"
+        assert found(text, "{subject}'s {object}") == [("calvin", "institutes", text)]
 
     def test_words_before_and_after_must_stand_there(self) -> None:
         template = "the late {subject} wrote {object} in Geneva"
