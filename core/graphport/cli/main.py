@@ -50,13 +50,14 @@ def main(ctx: click.Context, config: Path | None, home: Path | None, verbose: bo
 
 
 def _register() -> None:
-    from graphport.cli import bases, demo, doctor, gazetteer, graphs, ranking
+    from graphport.cli import bases, demo, doctor, entities, gazetteer, graphs, ranking
     from graphport.evaluation.command import evaluate_command
 
     for command in (
         *bases.COMMANDS,
         *demo.COMMANDS,
         *doctor.COMMANDS,
+        *entities.COMMANDS,
         *gazetteer.COMMANDS,
         *graphs.COMMANDS,
         *ranking.COMMANDS,
