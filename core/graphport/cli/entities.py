@@ -58,8 +58,8 @@ def entities(cli: Cli, name: str, entity_type: str | None, limit: int, as_json: 
 
 def _show(cli: Cli, found: FoundEntity) -> None:
     cli.console.print(
-        f"[bold]{escape(found.name)}[/] ({escape(found.type)}): {_number(found.count)} mentions in {found.texts} texts, "
-        f"{found.in_chapters} chapters"
+        f"[bold]{escape(found.name)}[/] ({escape(found.type)}): {_number(found.count)} mentions "
+        f"in {found.texts} texts, {found.in_chapters} chapters"
     )
     if found.chapters:
         shown = table("chapter", "of", "mentions", "decided by")
