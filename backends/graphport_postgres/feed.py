@@ -62,7 +62,11 @@ class Touches:
 
 def read_touched(since: int, revision: int, rows: Rows) -> Touched | None:
     """What the commits after ``since`` touched, from the feed's rows; None unless all of them are there."""
-    if since > revision or [row[0] for row in rows] != [*range(since + 1, revision + 1)] or any(row[1] is None for row in rows):
+    if (
+        since > revision
+        or [row[0] for row in rows] != [*range(since + 1, revision + 1)]
+        or any(row[1] is None for row in rows)
+    ):
         return None
     nodes, gone, edges = dict[str, None](), dict[str, None](), dict[EdgeKey, None]()
     for _, text in rows:

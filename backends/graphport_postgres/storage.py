@@ -27,7 +27,7 @@ from graphport.snapshot import GraphSnapshot
 from graphport.traverse import check_direction, check_limit
 from graphport_postgres.catalog import Catalog
 from graphport_postgres.columns import Columns
-from graphport_postgres.feed import Touched, changes_of, read_touched
+from graphport_postgres.feed import MOST_KEYS, Touched, changes_of, read_touched
 from graphport_postgres.layout import Layout
 from graphport_postgres.load import bulk_load, require_loadable
 from graphport_postgres.options import PostgresOptions
@@ -199,7 +199,7 @@ class PostgresStorage:
             for part in parts:
                 columns = zip(*map(self.layout.encode_node, part), strict=True)
                 arrays: dict[str, Any] = dict(zip(self.layout.node_columns, map(list, columns), strict=True))
-                touched = Touched(nodes=[node.id for node in part])
+                touched = None if len(part) > MOST_KEYS else Touched(nodes=[node.id for node in part])
                 self._session.write(touched, Statement(self._sql.upsert_nodes, arrays))
                 self._session.changed(touched)
 
@@ -218,7 +218,7 @@ class PostgresStorage:
         arrays["ids"] = self._keys(ends)
         arrays["sources"] = [place[edge.source] for edge in edges]
         arrays["targets"] = [place[edge.target] for edge in edges]
-        touched = Touched(edges=[edge.key for edge in edges])
+        touched = None if len(edges) > MOST_KEYS else Touched(edges=[edge.key for edge in edges])
         missing = self._session.write(touched, Statement(self._sql.upsert_edges, arrays))[0]
         if missing:
             ids = tuple(ends[int(row[0]) - 1] for row in missing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphport.snapshot.cache import snapshot_of
 from graphport.snapshot.canonical import IndexArray, canonical_kinds
 from graphport.snapshot.columns import GraphSnapshot
-from graphport.snapshot.patch import Patch, edge_place, edge_row, patch
+from graphport.snapshot.patch import Patch, edge_row, patch
 from graphport.snapshot.splice import Splice
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "Patch",
     "Splice",
     "canonical_kinds",
-    "edge_place",
     "edge_row",
     "patch",
     "snapshot_of",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphport.changes import GraphChanges
 from graphport.errors import MissingNodeError
@@ -38,7 +39,8 @@ def patch(graph: GraphSnapshot, changes: GraphChanges) -> Patch:
     nodes = Splice(graph.n_nodes, cut, [bisect_left(graph.ids, node.id) for node in added])
     columns = _NodeColumns(graph, changes.nodes, nodes, added)
     edges = [changes.edges[key] for key in sorted(changes.edges)]
-    splice = Splice(graph.n_edges, _gone(graph, changes), [edge_place(graph, edge.key) for edge in edges])
+    places = _places(graph, [edge.key for edge in edges])
+    splice = Splice(graph.n_edges, _gone(graph, changes, places), places.rows.tolist())
     written = dict(zip(splice.new_rows, edges, strict=True))
     return Patch(
         _after(graph, changes.revision, columns, nodes, splice, edges), nodes, splice, columns.written, written
@@ -107,30 +109,68 @@ def _rows_of(ids: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
 
 
 def edge_row(graph: GraphSnapshot, key: EdgeKey) -> int | None:
-    """Row of an edge, None if it is absent."""
-    row = edge_place(graph, key)
-    return row if row < graph.n_edges and graph.edge_key(row) == key else None
-
-
-def edge_place(graph: GraphSnapshot, key: EdgeKey) -> int:
-    """Row of the edge; where there is none, the row before which it belongs. O(log m)."""
-    source = bisect_left(graph.ids, key.source)
+    """Row of an edge, None if it is absent. O(log m)."""
+    source, target = graph.index_of(key.source), graph.index_of(key.target)
+    code = bisect_left(graph.edge_kinds, key.kind)
+    if source is None or target is None or graph.edge_kinds[code : code + 1] != (key.kind,):
+        return None
     first = bisect_left(graph.source_index, source)
-    if source == graph.n_nodes or graph.ids[source] != key.source:
-        return first
     last = bisect_right(graph.source_index, source, first)
-    target = bisect_left(graph.ids, key.target)
-    place = bisect_left(graph.target_index, target, first, last)
-    if target == graph.n_nodes or graph.ids[target] != key.target:
-        return place
-    last = bisect_right(graph.target_index, target, place, last)
-    return bisect_left(graph.edge_kind, bisect_left(graph.edge_kinds, key.kind), place, last)
+    first = bisect_left(graph.target_index, target, first, last)
+    last = bisect_right(graph.target_index, target, first, last)
+    row = bisect_left(graph.edge_kind, code, first, last)
+    return row if row < last and graph.edge_kind[row] == code else None
 
 
-def _gone(graph: GraphSnapshot, changes: GraphChanges) -> set[int]:
+class _Places(NamedTuple):
+    """Of k keys: the row of each edge or, where there is none, the row before which it belongs."""
+
+    rows: Rows
+    found: NDArray[np.bool_]
+
+
+def _places(graph: GraphSnapshot, keys: Sequence[EdgeKey]) -> _Places:
+    """All at once: a step of the binary search is a step for every key."""
+    source, has_source = _positions(graph.ids, [key.source for key in keys])
+    target, has_target = _positions(graph.ids, [key.target for key in keys])
+    kind, has_kind = _positions(graph.edge_kinds, [key.kind for key in keys])
+    row, end = np.zeros(len(keys), dtype=np.int64), np.full(len(keys), graph.n_edges)
+    for column, value, has in (
+        (graph.source_index, source, has_source),
+        (graph.target_index, target, has_target),
+        (graph.edge_kind, kind, has_kind),
+    ):
+        first = _search(column, value, row, end)
+        row, end = first, np.where(has, _search(column, value + 1, first, end), first)
+    return _Places(row, row < end)
+
+
+def _positions(table: Sequence[str], texts: Sequence[str]) -> tuple[Rows, NDArray[np.bool_]]:
+    """Where each text is in a sorted table, or would be; and whether it is."""
+    at = {text: bisect_left(table, text) for text in dict.fromkeys(texts)}
+    there = {text for text, row in at.items() if row < len(table) and table[row] == text}
+    n = len(texts)
+    return (
+        np.fromiter((at[text] for text in texts), dtype=np.int64, count=n),
+        np.fromiter((text in there for text in texts), dtype=np.bool_, count=n),
+    )
+
+
+def _search(column: NDArray[Any], value: Rows, low: Rows, high: Rows) -> Rows:
+    """(k,) the first row from ``low`` to ``high`` where the column, sorted in between, is not below ``value``."""
+    low, high = low.copy(), high.copy()
+    while (open_ := np.flatnonzero(low < high)).size:
+        middle = (low[open_] + high[open_]) // 2
+        below = column[middle] < value[open_]
+        low[open_[below]] = middle[below] + 1
+        high[open_[~below]] = middle[~below]
+    return low
+
+
+def _gone(graph: GraphSnapshot, changes: GraphChanges, written: _Places) -> set[int]:
     """Rows of edges that are deleted, or replaced, or lost an end."""
-    keys = (*changes.deleted_edges, *changes.edges)
-    gone = {row for key in keys if (row := edge_row(graph, key)) is not None}
+    deleted = _places(graph, changes.deleted_edges)
+    gone: set[int] = {*deleted.rows[deleted.found].tolist(), *written.rows[written.found].tolist()}
     lost = [row for key in changes.deleted_nodes if (row := graph.index_of(key)) is not None]
     if lost:
         ends = np.zeros(graph.n_nodes, dtype=bool)
