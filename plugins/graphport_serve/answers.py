@@ -54,11 +54,21 @@ class Step(Answer):
     probability: float
 
 
+class QueryLink(Answer):
+    """The query names a node by ``written``; ``score`` in (0, 1] is how sure the linker is."""
+
+    written: str
+    node: str
+    node_name: str
+    linker: str
+    score: float
+
+
 class Why(Answer):
     """Why a hit is where it is.
 
     Its rank in each leg (from 1), the fused score before the graph, its share of the walk (null where
-    none was made), and the path from an entity of the query to it.
+    none was made), the path from an entity of the query to it, and all entities of the query.
     """
 
     ranks: Mapping[str, int]
@@ -67,6 +77,7 @@ class Why(Answer):
     path_from: str | None
     path_from_name: str | None
     path: list[Step]
+    links: list[QueryLink]
     notes: list[str]
 
 

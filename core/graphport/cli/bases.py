@@ -9,12 +9,13 @@ import click
 
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import show_hits, show_report, table
-from graphport.config import GraphMode, Mode
+from graphport.config import GraphMode, LinkerName, Mode
 from graphport.knowledge.base import KnowledgeBase, knowledge_bases
 from graphport.knowledge.embeddings import choose_embedder
 from graphport.retrieval.hits import Hit
 
 _MODES = click.Choice(["hybrid", "lexical", "dense"])
+_LINKERS = click.Choice(["containment", "fuzzy", "embedding"])
 _GRAPH_MODES = click.Choice(["auto", "rerank", "leg", "walk"])
 
 
@@ -43,6 +44,7 @@ def index(cli: Cli, paths: tuple[Path, ...], name: str, embedder: str | None, as
 @click.option("--graph/--no-graph", default=None, help="Follow the graph (default: as the config says).")
 @click.option("--graph-mode", type=_GRAPH_MODES, help="How the graph is used.")
 @click.option("--graph-weight", type=float, help="Share of the graph in the score, 0 to 1.")
+@click.option("--linker", "linkers", type=_LINKERS, multiple=True, help="What links the question to names, in order.")
 @click.option("--mode", type=_MODES, help="Which legs search.")
 @click.option("-k", "--top-k", type=int, help="How many hits.")
 @click.option("--explain", is_flag=True, help="Say why each hit is where it is.")
@@ -55,6 +57,7 @@ def search(
     graph: bool | None,
     graph_mode: GraphMode | None,
     graph_weight: float | None,
+    linkers: tuple[LinkerName, ...],
     mode: Mode | None,
     top_k: int | None,
     explain: bool,
@@ -63,8 +66,8 @@ def search(
     """Ask a knowledge base a question."""
     with cli.open(name) as kb:
         hits = kb.search(
-            question, graph=graph, graph_mode=graph_mode, graph_weight=graph_weight, mode=mode, top_k=top_k,
-            explain=explain,
+            question, graph=graph, graph_mode=graph_mode, graph_weight=graph_weight, linkers=linkers or None, mode=mode,
+            top_k=top_k, explain=explain,
         )  # fmt: skip
         if as_json:
             cli.print_json(hits)
@@ -73,9 +76,11 @@ def search(
 
 
 def path_names(kb: KnowledgeBase, hits: list[Hit]) -> dict[str, str]:
-    """Names of the nodes on the hits' paths."""
+    """Names of the nodes that the query was linked to, and of those on the hits' paths."""
     ids: set[str] = set()
     for hit in hits:
+        if hit.explanation is not None:
+            ids.update(link.node for link in hit.explanation.links)
         if hit.explanation is not None and hit.explanation.path_from is not None:
             ids.add(hit.explanation.path_from)
             ids.update(end for hop in hit.explanation.path for end in (hop.source, hop.target))

@@ -19,6 +19,9 @@ def show_hits(console: Console, hits: Sequence[Hit], query: str, *, explain: boo
     """Ranked hits; ``names`` are the names of nodes on paths."""
     if not hits:
         console.print("nothing found")
+    elif explain:
+        for line in link_lines(hits[0], names):
+            console.print(f"[dim]{escape(line)}[/]")
     for rank, hit in enumerate(hits, 1):
         title = f"  {escape(hit.title)}" if hit.title and hit.title not in hit.location else ""
         console.print(f"[bold]{rank:>2}[/] [cyan]{escape(hit.location)}[/]{title}  [dim]{hit.score:.3f}[/]")
@@ -26,6 +29,15 @@ def show_hits(console: Console, hits: Sequence[Hit], query: str, *, explain: boo
         if explain and hit.explanation is not None:
             for line in explanation_lines(hit, names):
                 console.print(f"   [dim]{escape(line)}[/]")
+
+
+def link_lines(hit: Hit, names: Mapping[str, str]) -> list[str]:
+    """What the query was linked to, a line for each entity; the same for every hit."""
+    told = hit.explanation
+    return [
+        f"{link.written!r} names {names.get(link.node, link.node)} ({link.linker}, {link.score:.2f})"
+        for link in (told.links if told is not None else ())
+    ]
 
 
 def explanation_lines(hit: Hit, names: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphport.builders import Builder, Entry, Extraction
-from graphport.config import Config, Engine, GraphConfig, GraphMode, KnowledgeBaseConfig, Mode, check_graph, load_config
+from graphport.config import (
+    Config,
+    Engine,
+    GraphConfig,
+    GraphMode,
+    KnowledgeBaseConfig,
+    LinkerName,
+    Mode,
+    check_graph,
+    load_config,
+)
 from graphport.embedding import Embedder
 from graphport.errors import (
     EntryNotFoundError,
@@ -33,6 +43,7 @@ from graphport.errors import (
 )
 from graphport.knowledge.cooccurrence import Cooccurrence, common_entries
 from graphport.knowledge.derived import Derived, GraphPlan
+from graphport.knowledge.discovery import find_proposer, propose_entities, visible_prose
 from graphport.knowledge.embeddings import NONE, choose_embedder, embedder_changed
 from graphport.knowledge.entities import TOPIC, Entity, entity
 from graphport.knowledge.entity_queries import EntityQueries, FoundEntity, ListedEntity
@@ -40,20 +51,24 @@ from graphport.knowledge.facts import entries_of
 from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow, ImportReport
 from graphport.knowledge.indexing import Indexer, IndexReport, Progress, embedded_text
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
+from graphport.knowledge.linkers import Linkers
 from graphport.knowledge.mentions import Vocabulary, forget_relations, link_mentions, read_vocabulary, with_all_mentions
 from graphport.knowledge.runtime_entities import read_runtime, write_runtime
-from graphport.knowledge.search import SearchOptions, search
+from graphport.knowledge.search import SearchOptions, entities_of, search
 from graphport.knowledge.text_builder import CITES
 from graphport.knowledge.truth import Truth
 from graphport.model import EdgeKey, GraphCounts, check_ids, check_key, dump_props
 from graphport.patterns import CO_OCCURS, Patterns
+from graphport.proposals import EntityProposer, Proposal
 from graphport.registry import open_backend, plugins
 from graphport.retrieval.hits import Hit
 from graphport.retrieval.lexical import LexicalIndex
+from graphport.retrieval.linking import Linker
 from graphport.retrieval.packing import pack_evidence
 from graphport.retrieval.report import Report, compose_report
 from graphport.snapshot import GraphSnapshot, snapshot_of
 from graphport.storage import GraphStorage
+from graphport.traverse import check_limit
 
 log = logging.getLogger("graphport")
 
@@ -104,6 +119,7 @@ class KnowledgeBase:
         self._entity_queries = EntityQueries(self._truth, self.gazetteer, self.vocabulary, clock)
         self._names: tuple[str, Vocabulary] | None = None
         self._said_lexical = False
+        self._linkers = Linkers(folder, lambda: self._embedder, self.effective_gazetteer)
         self._index_lock = None if folder is None else filelock.FileLock(folder / "index.lock")
         try:
             self._embedder = choose_embedder(embedder, self._truth.meta("embedder"), self._sample)
@@ -179,6 +195,7 @@ class KnowledgeBase:
             db.execute("DELETE FROM vectors")
             db.execute("DELETE FROM meta WHERE key IN ('embedder', 'vector_width')")
             self._truth.next_revision()
+        self._linkers.forget_vectors()
 
     def embed_missing(self, *, progress: Progress | None = None) -> int:
         """Embed the entries that have no vector. Returns how many have one now."""
@@ -201,6 +218,7 @@ class KnowledgeBase:
         passage_node_weight: float | None = None,
         engine: Engine | None = None,
         max_visited: int | None = None,
+        linkers: Sequence[LinkerName] | None = None,
         as_of: float | None = None,
         explain: bool = False,
     ) -> list[Hit]:
@@ -213,7 +231,7 @@ class KnowledgeBase:
         given = {
             "top_k": top_k, "mode": mode, "graph": graph, "graph_weight": graph_weight, "graph_mode": graph_mode,
             "damping": damping, "passage_node_weight": passage_node_weight, "engine": engine,
-            "max_visited": max_visited, "as_of": as_of, "explain": explain,
+            "max_visited": max_visited, "linkers": linkers, "as_of": as_of, "explain": explain,
         }  # fmt: skip
         return search(self, query, SearchOptions.of(self.config.retrieval, given))
 
@@ -227,7 +245,10 @@ class KnowledgeBase:
         asked: dict[str, Any] = {"graph": self.config.strategy.graph, "top_k": 40, **options}
         found = self.search(query, **asked)
         hits = [hit for hit in found if hit.kind != REPORT]
-        packed = pack_evidence(hits, budget, query=query, similarity=self._similarity([hit.entry for hit in hits]))
+        entries = [hit.entry for hit in hits]
+        linked = entities_of(self, query, SearchOptions.of(self.config.retrieval, asked))
+        about = self._about(entries, {entity.node for entity in linked})
+        packed = pack_evidence(hits, budget, query=query, entities=about, similarity=self._similarity(entries))
         report = compose_report(query, packed.hits)
         if save:
             with self._truth.read() as db:
@@ -241,6 +262,19 @@ class KnowledgeBase:
     def _nodes_of(self, db: sqlite3.Connection, entry: str) -> list[str]:
         rows = db.execute("SELECT DISTINCT id FROM node_facts WHERE entry = ? AND stands ORDER BY id", (entry,))
         return [row[0] for row in rows]
+
+    def _about(self, entries: Sequence[str], nodes: Iterable[str]) -> dict[str, list[str]]:
+        """Which of the nodes each of the entries is about; an entry that is about none is not in the dict."""
+        about: dict[str, list[str]] = {}
+        with self._truth.read() as db:
+            rows = db.execute(
+                "SELECT DISTINCT n.entry, n.id FROM json_each(?) j JOIN node_facts n ON n.entry = j.value "
+                "WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.entry, n.id",
+                (json.dumps(list(entries)), json.dumps(sorted(nodes))),
+            )
+            for entry, node in rows:
+                about.setdefault(entry, []).append(node)
+        return about
 
     def _similarity(self, entries: Sequence[str]) -> NDArray[np.float32] | None:
         """(n, n) cosines of entries by their vectors, None unless each has one."""
@@ -275,6 +309,10 @@ class KnowledgeBase:
         if stored != self._embedder.identity:  # another process embedded everything anew
             raise embedder_changed(stored, self._embedder.identity)
         return index.search(self._embedder.query(query, index.width), limit)
+
+    def linkers(self, names: Sequence[LinkerName], graph: GraphSnapshot | GraphStorage) -> list[Linker]:
+        """The linkers of these names (``retrieval.linkers``) over ``graph``, for `graphport.retrieval.linking.link`."""
+        return self._linkers.over(names, graph, self.vocabulary())
 
     def hidden(self, as_of: float | None = None) -> frozenset[str]:
         """Ids of the entries that are not visible now, or were not at ``as_of``."""
@@ -419,6 +457,27 @@ class KnowledgeBase:
         self._settle()
         return self._entity_queries
 
+    def propose_entities(
+        self, proposer: str | EntityProposer = "capitals", *, limit: int = 50, at_least: int = 2
+    ) -> list[Proposal]:
+        """Names in the visible prose that may be entities and that the gazetteer lacks; nothing is added.
+
+        ``proposer`` is one that a plugin offers, by name, or your own. Of the names seen in ``at_least``
+        entries or more, the ``limit`` in most entries come first. Raises `InvalidQueryError` for an unknown
+        proposer or a number out of range; see `graphport.knowledge.discovery.propose_entities`.
+        """
+        check_limit(limit, "limit", least=1)
+        check_limit(at_least, "at_least", least=1)
+        gazetteer = self.gazetteer()
+        return propose_entities(
+            find_proposer(proposer) if isinstance(proposer, str) else proposer,
+            visible_prose(self._truth, gazetteer, self.clock()),
+            gazetteer,
+            lambda entries: {entry.id: entry.text for entry in self.get(sorted(entries)).values()},
+            limit=limit,
+            at_least=at_least,
+        )
+
     def _change_gazetteer(self, change: Callable[[Gazetteer], Gazetteer]) -> None:
         with self._truth.write() as db:
             old = self.gazetteer()
@@ -542,6 +601,7 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close files and connections; again is harmless."""
+        self._linkers.close()
         self._derived.close()
         self._truth.close()
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from graphport.builders import Entry
-from graphport.config import Engine, GraphMode, Mode, RetrievalConfig
+from graphport.config import Engine, GraphMode, LinkerName, Mode, RetrievalConfig
 from graphport.errors import InvalidQueryError
 from graphport.rank.pagerank import Engine as PageRankEngine
 from graphport.retrieval.explain import best_paths
 from graphport.retrieval.fusion import normalized_fusion
-from graphport.retrieval.hits import Explanation, Hit, Hop
+from graphport.retrieval.hits import Explanation, Hit, Hop, Link
 from graphport.retrieval.leg import bounded_leg, graph_leg
-from graphport.retrieval.linking import link_query
+from graphport.retrieval.linking import LinkedEntity, link
 from graphport.retrieval.ranking import GraphRanking
 from graphport.retrieval.rerank import check_graph_weight, graph_rerank
 from graphport.retrieval.walk import walk
@@ -41,6 +41,7 @@ class SearchOptions:
     rrf_k: float
     passage_node_weight: float
     max_visited: int | None
+    linkers: Sequence[LinkerName]
     as_of: float | None = None
     explain: bool = False
 
@@ -61,6 +62,9 @@ class SearchOptions:
             check_limit(options.max_visited, "max_visited", least=1)
             if options.graph_mode not in ("leg", "auto") or options.as_of is not None:
                 raise InvalidQueryError("max_visited goes with graph_mode 'leg' and the graph of now; leave it out")
+        there = get_args(LinkerName)
+        if not options.linkers or len({*options.linkers} & {*there}) < len(options.linkers):
+            raise InvalidQueryError(f"linkers are {options.linkers!r}; give some of {', '.join(there)}, each once")
         if not 0 <= options.damping < 1:
             raise InvalidQueryError(f"damping is {options.damping!r}; it must be in [0, 1)")
         check_graph_weight(options.graph_weight)
@@ -84,6 +88,14 @@ def search(kb: KnowledgeBase, query: str, options: SearchOptions) -> list[Hit]:
     if options.graph and kb.config.strategy.graph:
         return _with_graph(kb, query, options, legs)
     return fill(kb, plain_hits(legs, options.top_k, explain=options.explain))
+
+
+def entities_of(kb: KnowledgeBase, query: str, options: SearchOptions) -> list[LinkedEntity]:
+    """What the query names, as a search with these options links it; [] for one without the graph."""
+    if not options.graph or not kb.config.strategy.graph:
+        return []
+    graph = kb.storage if options.max_visited is not None else kb.snapshot(as_of=options.as_of)
+    return link(query, kb.linkers(options.linkers, graph))
 
 
 def run_legs(kb: KnowledgeBase, query: str, options: SearchOptions) -> Legs:
@@ -145,31 +157,34 @@ def _with_graph(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Leg
         if len(hits) > 1:
             hits = graph_rerank(hits, graph, options.graph_weight, damping=options.damping, engine=exact)
         return fill(kb, hits)
-    entities = link_query(query, graph, kb.vocabulary().matcher)
+    entities = link(query, kb.linkers(options.linkers, graph))
+    links = _links(query, entities, options)
     if options.graph_mode == "leg":
         limit = max(_REACH, 2 * options.top_k)
         found = graph_leg(graph, entities, limit=limit, damping=options.damping, engine=exact)
         legs = _with_leg(legs, found, options)
-        return fill(kb, _explained(found, plain_hits(legs, options.top_k, explain=options.explain), options))
+        return fill(kb, _explained(found, plain_hits(legs, options.top_k, explain=options.explain), options, links))
     found = walk(
         graph, entities, legs.found, legs.fused, limit=options.top_k, damping=options.damping,
         graph_weight=options.graph_weight, passage_node_weight=options.passage_node_weight,
         engine=None if options.engine == "auto" else options.engine,
     )  # fmt: skip
-    return fill(kb, _explained(found, _ranked(found, legs, options), options))
+    return fill(kb, _explained(found, _ranked(found, legs, options), options, links))
 
 
 def _bounded(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Legs) -> list[Hit]:
     """The graph as a leg, expanded around what the query names and never read as a whole."""
     storage = kb.storage
+    entities = link(query, kb.linkers(options.linkers, storage))
     found = bounded_leg(
-        storage, link_query(query, storage, kb.vocabulary().matcher), limit=max(_REACH, 2 * options.top_k),
+        storage, entities, limit=max(_REACH, 2 * options.top_k),
         damping=options.damping, max_visited=options.max_visited or 1,
     )  # fmt: skip
     legs = _with_leg(legs, found, options)
     left = f"{found.unexplored:.3f} of the walk was left unexplored beyond {options.max_visited} nodes"
     noted = replace(found, note=found.note or left)
-    return _explained(noted, plain_hits(legs, options.top_k, explain=options.explain), options)
+    hits = plain_hits(legs, options.top_k, explain=options.explain)
+    return _explained(noted, hits, options, _links(query, entities, options))
 
 
 def _with_leg(legs: Legs, found: GraphRanking, options: SearchOptions) -> Legs:
@@ -189,18 +204,28 @@ def _ranked(found: GraphRanking, legs: Legs, options: SearchOptions) -> list[Hit
     return [Hit(entry, score, explanation=plain.get(entry) or Explanation()) for entry, score in found.ranked]
 
 
-def _explained(found: GraphRanking, hits: list[Hit], options: SearchOptions) -> list[Hit]:
+def _links(query: str, entities: Sequence[LinkedEntity], options: SearchOptions) -> tuple[Link, ...]:
+    """What the query was linked to, for explanations."""
+    if not options.explain:
+        return ()
+    return tuple(Link(query[one.start : one.end], one.node, one.linker, one.score) for one in entities)
+
+
+def _explained(found: GraphRanking, hits: list[Hit], options: SearchOptions, links: tuple[Link, ...]) -> list[Hit]:
     """Hits with their share of the walk, and the likeliest path from what the query names."""
     if not options.explain:
         return hits
     paths = best_paths(found.arcs, found.starts, [hit.entry for hit in hits]) if found.arcs is not None else {}
     notes = (found.note,) if found.note else ()
-    return [replace(hit, explanation=_told(hit, found, paths.get(hit.entry), notes)) for hit in hits]
+    return [
+        replace(hit, explanation=replace(_told(hit, found, paths.get(hit.entry)), notes=notes, links=links))
+        for hit in hits
+    ]
 
 
-def _told(hit: Hit, found: GraphRanking, path: tuple[Hop, ...] | None, notes: tuple[str, ...]) -> Explanation:
+def _told(hit: Hit, found: GraphRanking, path: tuple[Hop, ...] | None) -> Explanation:
     told = hit.explanation or Explanation()
     start = None
     if path:
         start = path[0].source if path[0].forward else path[0].target
-    return replace(told, ppr=found.shares.get(hit.entry), path_from=start, path=path or (), notes=notes)
+    return replace(told, ppr=found.shares.get(hit.entry), path_from=start, path=path or ())

@@ -22,13 +22,24 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """The query names ``node`` by ``written``; which linker says so, and how sure it is, in (0, 1]."""
+
+    written: str
+    node: str
+    linker: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a hit is where it is.
 
     ``ranks`` and ``scores`` are per leg (``lexical``, ``dense``, ``graph``), ranks from 1; a leg that did
     not find the hit is not in them. ``base`` is the fused score in [0, 1] before the graph; ``ppr`` the
     hit's share of the walk divided by the largest share, None where no walk was made. ``path`` leads
-    from ``path_from`` (an entity of the query or the node of another hit) to the hit.
+    from ``path_from`` (an entity of the query or the node of another hit) to the hit. ``links`` are all
+    entities that the query was linked to, the same for every hit.
     """
 
     ranks: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -38,6 +49,7 @@ class Explanation:
     path_from: str | None = None
     path: tuple[Hop, ...] = ()
     notes: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

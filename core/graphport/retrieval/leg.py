@@ -30,13 +30,15 @@ def graph_leg(
     """The ``limit`` best entries by the walk from what the query names; none, and a note, if it names nothing.
 
     As in HippoRAG 2: the walk is undirected and weighted, an entity's reset weight is its specificity (1 /
-    number of entries it is in), and from the entities it leads back to the entries they are in.
-    ``passages`` are entries that are seeds too, with their reset weights (0.05 times the dense score there).
+    number of entries it is in), times its linker's score, and from the entities it leads back to the entries
+    they are in. ``passages`` are entries that are seeds too, with their reset weights (0.05 times the dense
+    score there).
     Raises `InvalidInputError` for a damping outside [0, 1).
     """
     rare = specificity(graph)
-    rows = {entity.node: graph.index_of(entity.node) for entity in entities}
-    seeds = {node: float(rare[row]) for node, row in rows.items() if row is not None and rare[row] > 0}
+    sure = _surest(entities)
+    rows = {node: graph.index_of(node) for node in sure}
+    seeds = {node: sure[node] * float(rare[row]) for node, row in rows.items() if row is not None and rare[row] > 0}
     if not seeds:
         return GraphRanking((), {}, note=NOTHING_NAMED)
     starts = tuple(sorted(seeds))
@@ -64,13 +66,13 @@ def bounded_leg(
 
     `GraphRanking.unexplored` says what mass stayed at the border.
     """
-    nodes = sorted({entity.node for entity in entities})
-    incident = storage.incident_edges(nodes) if nodes else {}
+    sure = _surest(entities)
+    incident = storage.incident_edges(sorted(sure)) if sure else {}
     neighbors = {
         node: {edge.target if edge.source == node else edge.source for edge in edges if edge.weight > 0}
         for node, edges in incident.items()
     }
-    seeds = {node: 1 / len(around) for node, around in neighbors.items() if around}
+    seeds = {node: sure[node] / len(around) for node, around in neighbors.items() if around}
     if not seeds:
         return GraphRanking((), {}, note=NOTHING_NAMED)
     found = bounded_pagerank(storage, seeds, damping=damping, max_visited=max_visited)
@@ -81,3 +83,11 @@ def bounded_leg(
     top = max(best.values(), default=0.0)
     ranked = sorted(((entry, score / top) for entry, score in best.items()), key=lambda pair: (-pair[1], pair[0]))
     return GraphRanking(ranked[:limit], dict(ranked[:limit]), tuple(sorted(seeds)), None, unexplored=found.unexplored)
+
+
+def _surest(entities: Iterable[LinkedEntity]) -> dict[str, float]:
+    """The best score that a node was linked with."""
+    sure: dict[str, float] = {}
+    for entity in entities:
+        sure[entity.node] = max(entity.score, sure.get(entity.node, 0.0))
+    return sure

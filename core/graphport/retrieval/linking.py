@@ -1,9 +1,10 @@
-"""What a query names: the nodes whose names stand in it."""
+"""What a query names: the nodes whose names stand in it, and the interface of all that find some."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from graphport.matching import Matcher
 from graphport.retrieval.names import (
@@ -19,19 +20,44 @@ from graphport.retrieval.names import (
 from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage
 
+CONTAINMENT = "containment"
+
 
 @dataclass(frozen=True, slots=True)
 class LinkedEntity:
     """``query[start:end]`` names the node ``node``.
 
     ``share`` in (0, 1] is how much of the name, as the query has it, the node's name covers: in "World
-    Drivers' Championship" the node "World" covers a third.
+    Drivers' Championship" the node "World" covers a third. ``score`` in (0, 1] is how sure ``linker`` is.
     """
 
     node: str
     start: int
     end: int
     share: float = 1.0
+    linker: str = CONTAINMENT
+    score: float = 1.0
+
+    @property
+    def weight(self) -> float:
+        """Share times score: how much the query means the node."""
+        return self.share * self.score
+
+
+class Linker(Protocol):
+    """One way to find what a query names; several work one after the other (`link`)."""
+
+    def __call__(self, query: str, found: Sequence[LinkedEntity], /) -> Sequence[LinkedEntity]:
+        """What the query names beside ``found``, which earlier linkers found; in order of place, then id."""
+        ...
+
+
+def link(query: str, linkers: Iterable[Linker]) -> list[LinkedEntity]:
+    """What a query names, each linker's finds behind those of the earlier ones."""
+    found: list[LinkedEntity] = []
+    for linker in linkers:
+        found += linker(query, tuple(found))
+    return found
 
 
 def link_query(query: str, graph: GraphSnapshot | GraphStorage, matcher: Matcher) -> list[LinkedEntity]:
@@ -48,7 +74,8 @@ def link_query(query: str, graph: GraphSnapshot | GraphStorage, matcher: Matcher
     capital = [entity for entity in found if not query[entity.start : entity.end].islower()]
     whole = proper_names(query)
     return [
-        LinkedEntity(entity.node, entity.start, entity.end, _share(query, entity, whole)) for entity in capital or found
+        LinkedEntity(entity.node, entity.start, entity.end, share_of(query, entity.start, entity.end, whole))
+        for entity in capital or found
     ]
 
 
@@ -96,8 +123,9 @@ def _longest(spans: Iterable[_Span]) -> Iterator[LinkedEntity]:
             yield LinkedEntity(node, start, -minus_end)
 
 
-def _share(query: str, entity: LinkedEntity, names: Sequence[Name]) -> float:
+def share_of(query: str, start: int, end: int, names: Sequence[Name]) -> float:
+    """How much of the one of ``names`` around it ``query[start:end]`` covers, in words; 1 where there is none."""
     for name in names:
-        if name.start <= entity.start and entity.end <= name.end:
-            return min(1.0, len(words_of(query[entity.start : entity.end])) / name.words)
+        if name.start <= start and end <= name.end:
+            return min(1.0, len(words_of(query[start:end])) / name.words)
     return 1.0

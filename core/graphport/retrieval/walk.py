@@ -40,7 +40,7 @@ def walk(
     """The ``limit`` best entries by a Personalized PageRank that starts from what the query names.
 
     ``entities`` are what `link_query` found, ``legs`` the hits of each leg with its scores and ``fused``
-    the hybrid ranking of them, scores in [0, 1]. The walk restarts at each entity with its share times its
+    the hybrid ranking of them, scores in [0, 1]. The walk restarts at each entity with its weight times its
     specificity, and at each hit with at most ``passage_node_weight``. A name that no entry carries leads
     first to those of the entries with it that are near to the query. An entry's score is
     ``ppr**w * base**(1 - w)`` with ``w = graph_weight``, ``ppr`` its share of the walk and ``base`` its
@@ -80,19 +80,20 @@ def walk(
 def _scores(arcs: GraphSnapshot, reset: Reset, damping: float, engine: Engine | None) -> LocalPageRank:
     if engine is None:
         return local_pagerank(arcs, reset, damping=damping, tol=TOLERANCE)
-    seeds = {arcs.ids[row]: mass for row, mass in zip(reset.rows.tolist(), reset.mass.tolist(), strict=True)}
+    rows: list[int] = reset.rows.tolist()
+    seeds = {arcs.ids[row]: float(mass) for row, mass in zip(rows, reset.mass, strict=True)}
     exact = personalized_pagerank(arcs, seeds, damping=damping, directed=True, engine=engine)
     return LocalPageRank(np.arange(arcs.n_nodes), exact.scores, exact.error_bound, arcs.n_edges)
 
 
 def named_seeds(graph: GraphSnapshot, entities: Iterable[LinkedEntity]) -> dict[str, float]:
-    """Reset weight of each named node that is in the graph and has an edge: its share times its specificity."""
+    """Reset weight of each named node that is in the graph and has an edge: its weight times its specificity."""
     rare = specificity(graph)
     seeds: dict[str, float] = {}
     for entity in entities:
         row = graph.index_of(entity.node)
         if row is not None and rare[row] > 0:
-            seeds[entity.node] = seeds.get(entity.node, 0.0) + entity.share * float(rare[row])
+            seeds[entity.node] = seeds.get(entity.node, 0.0) + entity.weight * float(rare[row])
     return dict(sorted(seeds.items()))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphport.config import GraphMode, Mode
 from graphport.knowledge.base import KnowledgeBase
 from graphport.retrieval.hits import Explanation, Hit
-from graphport_serve.answers import Report, SearchAnswer, SearchHit, Step, Why
+from graphport_serve.answers import QueryLink, Report, SearchAnswer, SearchHit, Step, Why
 from graphport_serve.paging import Bounds, json_size, page_of
 
 
@@ -92,6 +92,16 @@ def _why(told: Explanation, names: Mapping[str, str]) -> Why:
             )
             for hop in told.path
         ],
+        links=[
+            QueryLink(
+                written=link.written,
+                node=link.node,
+                node_name=names.get(link.node, link.node),
+                linker=link.linker,
+                score=link.score,
+            )
+            for link in told.links
+        ],
         notes=list(told.notes),
     )
 
@@ -99,6 +109,8 @@ def _why(told: Explanation, names: Mapping[str, str]) -> Why:
 def _path_names(kb: KnowledgeBase, hits: list[Hit]) -> dict[str, str]:
     ids: set[str] = set()
     for hit in hits:
+        if hit.explanation is not None:
+            ids.update(link.node for link in hit.explanation.links)
         if hit.explanation is not None and hit.explanation.path_from is not None:
             ids.add(hit.explanation.path_from)
             ids.update(end for hop in hit.explanation.path for end in (hop.source, hop.target))
