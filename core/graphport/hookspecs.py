@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphport.batch import BatchEngine
     from graphport.builders import Builder
     from graphport.embedding import EmbedderSpec
+    from graphport.proposals import EntityProposer
     from graphport.storage import Backend
 
 PROJECT = "graphport"
@@ -45,6 +46,11 @@ def graphport_embedders() -> Sequence[EmbedderSpec]:  # type: ignore[empty-body]
 @hookspec
 def graphport_batch_engines() -> Sequence[BatchEngine]:  # type: ignore[empty-body]
     """Engines that rank a graph for many seed sets at once: ``graphport rank --engine NAME``."""
+
+
+@hookspec
+def graphport_proposers() -> Sequence[EntityProposer]:  # type: ignore[empty-body]
+    """What may see entities in texts that the gazetteer lacks: a tagger, a language model."""
 
 
 @hookspec

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from graphport.batch import BatchEngine
     from graphport.builders import Builder
     from graphport.embedding import EmbedderSpec
+    from graphport.proposals import EntityProposer
 
 log = logging.getLogger("graphport")
 
@@ -78,6 +79,10 @@ class Plugins:
     def batch_engines(self) -> dict[str, BatchEngine]:
         """Engines for many seed sets, by name, sorted."""
         return self._collect("graphport_batch_engines", "engine")
+
+    def proposers(self) -> dict[str, EntityProposer]:
+        """Entity proposers by name, sorted."""
+        return self._collect("graphport_proposers", "proposer")
 
     def commands(self) -> dict[str, click.Command]:
         """Commands by name, sorted."""

@@ -1,4 +1,4 @@
-"""Commands on the gazetteer: list, add, remove, check, export, import."""
+"""Commands on the gazetteer: list, add, remove, check, export, import, propose, accept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import click
 
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.gazetteer_files import export_gazetteer, import_gazetteer
+from graphport.cli.proposals import accept, propose
 from graphport.cli.show import table
 
 
@@ -70,5 +71,7 @@ def check(cli: Cli, name: str) -> None:
 
 gazetteer.add_command(export_gazetteer)
 gazetteer.add_command(import_gazetteer)
+gazetteer.add_command(propose)
+gazetteer.add_command(accept)
 
 COMMANDS: list[click.Command] = [gazetteer]

@@ -19,7 +19,9 @@ from markdown_it.token import Token
 
 from graphport.builders import Builder, Definition, Document, Entry, Extraction, Fact, Links, Lookup, NodeFact
 from graphport.hookspecs import hookimpl
+from graphport.knowledge.capitals import Capitals
 from graphport.knowledge.chunking import Chunk, chunk_lines
+from graphport.proposals import EntityProposer
 
 BINARY_DOCUMENTS = (".epub", ".pdf")
 CITES = "cites"
@@ -32,6 +34,11 @@ _WORD = re.compile(r"[^\W\d]\w*")
 @hookimpl
 def graphport_builders() -> Sequence[Builder]:
     return [TextBuilder(), EntryBuilder()]
+
+
+@hookimpl
+def graphport_proposers() -> Sequence[EntityProposer]:
+    return [Capitals()]
 
 
 @dataclass(slots=True)
