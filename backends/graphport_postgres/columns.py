@@ -6,6 +6,7 @@ hand them over a row at a time, which costs psycopg 4 us a row: 1M edges take 4.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,9 +18,12 @@ from graphport.errors import StorageCorruptError
 from graphport.snapshot import GraphSnapshot
 from graphport_postgres.connections import Link
 from graphport_postgres.layout import Layout
+from graphport_postgres.wire import Statement, fetched
 
 BLOCKS_A_QUERY = 16_384
 """128 MiB of the table: about 1M edges, whose packed numbers the server holds in memory, 24 bytes each."""
+
+NODES_A_FETCH = 20_000
 
 Keys = NDArray[np.int64]
 
@@ -53,31 +57,28 @@ class Columns:
     def read(self, connection: Link, kinds: Sequence[str] | None, revision: int | None) -> GraphSnapshot:
         """The graph with the edges of ``kinds`` (encoded keys); the connection must see one state throughout.
 
-        An edge whose end is not one of our nodes (another tool may have made it) is left out, as it is
-        by every other read.
+        Rows become columns as they arrive, so that little more is in memory than the snapshot and what sorting
+        it takes. An edge whose end is not one of our nodes (another tool may have made it) is left out, as it
+        is by every other read.
         """
-        nodes = connection.execute(self._nodes).fetchall()
-        pks, ids, names, node_kinds, entries = zip(*nodes, strict=True) if nodes else ((),) * 5
-        if None in ids or None in node_kinds:
-            raise StorageCorruptError("a node has no id or no kind; both must be there, and text")
-        table, codes = _coded(node_kinds)
-        packed = list(self._packed(connection, kinds))
-        edge_table, edge_codes = _coded([kind for kind, *_ in packed])
-        counts = [len(weights) // 8 for *_, weights in packed]
-        source, source_known = rows_of(_joined(packed, 1, ">i8"), np.array(pks, dtype=np.int64))
-        target, target_known = rows_of(_joined(packed, 2, ">i8"), np.array(pks, dtype=np.int64))
-        kept = source_known & target_known
+        nodes = _Nodes()
+        for row in fetched(connection, "gp_nodes", Statement(self._nodes, {}), rows_a_fetch=NODES_A_FETCH):
+            nodes.add(*row)
+        row_of = RowOf(np.frombuffer(nodes.pks, dtype=np.int64))
+        edges = _Edges()
+        for kind, source, target, weight in self._packed(connection, kinds):
+            edges.add(kind, row_of(source), row_of(target), weight)
         return GraphSnapshot.from_arrays(
-            ids,
-            source[kept],
-            target[kept],
-            _joined(packed, 3, ">f8").astype(np.float64)[kept],
-            node_kind=codes,
-            node_kinds=table,
-            edge_kind=np.repeat(edge_codes, counts)[kept],
-            edge_kinds=edge_table,
-            names=names,
-            entries=entries,
+            nodes.ids,
+            edges.column("source"),
+            edges.column("target"),
+            edges.column("weight"),
+            node_kind=np.frombuffer(nodes.kind, dtype=np.int32),
+            node_kinds=[*nodes.kinds],
+            edge_kind=edges.column("kind"),
+            edge_kinds=[*edges.kinds],
+            names=nodes.names,
+            entries=nodes.entries,
             revision=revision,
         )
 
@@ -92,29 +93,74 @@ class Columns:
                     yield row
 
 
-def _coded(kinds: Sequence[str]) -> tuple[list[str], NDArray[np.int32]]:
-    table = sorted(set(kinds))
-    code = {kind: number for number, kind in enumerate(table)}
-    return table, np.fromiter((code[kind] for kind in kinds), dtype=np.int32, count=len(kinds))
+class _Nodes:
+    """The node columns as they grow."""
+
+    def __init__(self) -> None:
+        self.pks = array("q")
+        self.ids: list[str] = []
+        self.names: list[str] = []
+        self.entries: list[str | None] = []
+        self.kinds: dict[str, int] = {}
+        self.kind = array("i")
+
+    def add(self, pk: str, node_id: str | None, name: str, kind: str | None, entry: str | None) -> None:
+        if node_id is None or kind is None:
+            raise StorageCorruptError("a node has no id or no kind; both must be there, and text")
+        self.pks.append(int(pk))
+        self.ids.append(node_id)
+        self.names.append(node_id if name == node_id else name)  # one text where they are the same
+        self.entries.append(node_id if entry == node_id else entry)
+        self.kind.append(self.kinds.setdefault(kind, len(self.kinds)))
 
 
-def _joined(packed: Sequence[tuple[Any, ...]], column: int, dtype: str) -> NDArray[Any]:
-    return np.frombuffer(b"".join(row[column] for row in packed), dtype=dtype)
+class _Edges:
+    """The edge columns as they grow, in pieces."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, int] = {}
+        self._pieces: dict[str, list[NDArray[Any]]] = {"source": [], "target": [], "weight": [], "kind": []}
+
+    def add(self, kind: str, source: Keys, target: Keys, weight: bytes) -> None:
+        kept = (source >= 0) & (target >= 0)
+        code = self.kinds.setdefault(kind, len(self.kinds))
+        piece: dict[str, NDArray[Any]] = {
+            "source": source[kept].astype(np.int32),
+            "target": target[kept].astype(np.int32),
+            "weight": np.frombuffer(weight, dtype=">f8")[kept].astype(np.float64),
+            "kind": np.full(int(kept.sum()), code, dtype=np.int32),
+        }
+        for name, values in piece.items():
+            self._pieces[name].append(values)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """The whole column; its pieces are given up."""
+        pieces = self._pieces.pop(name)
+        return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int32)
 
 
-def rows_of(keys: NDArray[Any], known: Keys) -> tuple[Keys, NDArray[np.bool_]]:
-    """For each key its place in ``known`` (where it has one), and whether it has one."""
-    if not len(known) or not len(keys):
-        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
-    low, high = int(known.min()), int(known.max())
-    offsets = keys.astype(np.int64) - low
-    inside = (offsets >= 0) & (offsets <= high - low)
-    if high - low <= 8 * len(known) + 1024:  # keys come from a sequence: a table of places is the fastest
-        places = np.full(high - low + 1, -1, dtype=np.int64)
-        places[known - low] = np.arange(len(known))
-        found = places[np.where(inside, offsets, 0)]
-        return found, inside & (found >= 0)
-    order = np.argsort(known)
-    at = np.minimum(np.searchsorted(known, keys.astype(np.int64), sorter=order), len(known) - 1)
-    found = order[at]
-    return found, known[found] == keys
+class RowOf:
+    """The row of each key in ``known`` (n,), which are unique, in any order."""
+
+    def __init__(self, known: Keys) -> None:
+        self._known = known
+        self._low = int(known.min()) if len(known) else 0
+        span = int(known.max()) - self._low + 1 if len(known) else 0
+        self._table: Keys | None = None
+        if span <= 8 * len(known) + 1024:  # keys come from a sequence: a table of rows is the fastest
+            self._table = np.full(span, -1, dtype=np.int64)
+            self._table[known - self._low] = np.arange(len(known))
+        self._order = np.argsort(known) if self._table is None else np.zeros(0, dtype=np.int64)
+
+    def __call__(self, packed: bytes) -> Keys:
+        """(k,) rows, -1 for a key that is not known; ``packed`` are k big-endian int64."""
+        keys = np.frombuffer(packed, dtype=">i8").astype(np.int64)
+        if not len(self._known):
+            return np.full(len(keys), -1, dtype=np.int64)
+        if self._table is not None:
+            offsets = keys - self._low
+            inside = (offsets >= 0) & (offsets < len(self._table))
+            return np.where(inside, self._table[np.where(inside, offsets, 0)], -1)
+        at = np.minimum(np.searchsorted(self._known, keys, sorter=self._order), len(self._known) - 1)
+        rows = self._order[at]
+        return np.where(self._known[rows] == keys, rows, -1)

@@ -30,11 +30,11 @@ def run(connection: Link, *statements: Statement) -> list[Rows]:
     return [list[Row](cursor.fetchall()) if cursor.description else [] for cursor in cursors]
 
 
-def fetched(connection: Link, cursor: str, statement: Statement) -> Iterator[Row]:
+def fetched(connection: Link, cursor: str, statement: Statement, *, rows_a_fetch: int = ROWS_A_FETCH) -> Iterator[Row]:
     """Rows of a server-side cursor of that name: as they were at the first, some thousand at a time."""
     declare = Statement(f"DECLARE {cursor} NO SCROLL CURSOR FOR ".encode() + statement.sql, statement.params)
-    fetch = Statement(f"FETCH FORWARD {ROWS_A_FETCH} FROM {cursor}".encode(), {})
+    fetch = Statement(f"FETCH FORWARD {rows_a_fetch} FROM {cursor}".encode(), {})
     rows = run(connection, declare, fetch)[1]
     while rows:
         yield from rows
-        rows = run(connection, fetch)[0] if len(rows) == ROWS_A_FETCH else []
+        rows = run(connection, fetch)[0] if len(rows) == rows_a_fetch else []

@@ -18,7 +18,7 @@ from graphport import Edge, GraphSnapshot, Node
 from graphport.errors import StorageFullError, TransactionError
 from graphport.model import dump_props
 from graphport_postgres import columns, wire
-from graphport_postgres.columns import Columns, rows_of
+from graphport_postgres.columns import Columns, RowOf
 from graphport_postgres.storage import PostgresStorage
 
 
@@ -167,9 +167,8 @@ def test_a_snapshot_is_of_one_moment_even_if_the_graph_is_replaced_meanwhile(
 @pytest.mark.parametrize("known", [[5, 3, 9], [2**50, 1, 2**61], [7], []])
 def test_keys_find_their_rows(known: list[int]) -> None:
     keys = [*known, 4, 2**40, 0]
-    found, there = rows_of(np.array(keys, dtype=">i8"), np.array(known, dtype=np.int64))
-    assert there.tolist() == [key in known for key in keys]
-    assert [known[row] for row in found[there].tolist()] == known
+    rows = RowOf(np.array(known, dtype=np.int64))(np.array(keys, dtype=">i8").tobytes())
+    assert rows.tolist() == [known.index(key) if key in known else -1 for key in keys]
 
 
 def test_a_server_without_room_is_full(tables: Engine) -> None:

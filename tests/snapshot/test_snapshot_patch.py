@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from array import array
 
 import numpy as np
 import pytest
@@ -78,6 +79,18 @@ def test_a_patch_says_where_the_written_rows_are() -> None:
     assert edge_row(made.graph, edge.key) == 1
     assert edge_row(made.graph, EdgeKey("d", "a", "E")) is None
     assert edge_row(made.graph, EdgeKey("z", "a", "e")) is None
+
+
+def test_a_snapshot_does_not_change_with_the_arrays_it_was_made_from() -> None:
+    ends, weight, kinds = np.array([0, 0, 1], np.int32), np.array([1.0, 2.0, 3.0]), np.zeros(3, np.int32)
+    buffer, node_kind = array("i", [0, 1, 1]), np.zeros(2, np.int32)
+    graph = GraphSnapshot.from_arrays(["a", "b"], ends, buffer, weight, edge_kind=kinds, node_kind=node_kind)
+    for given_array in (ends, weight, kinds, node_kind):
+        given_array[:] = 1
+    buffer[0] = 1
+    assert (graph.source_index.tolist(), graph.target_index.tolist()) == ([0, 0, 1], [0, 1, 1])
+    assert (graph.weight.tolist(), graph.edge_kind.tolist()) == ([1.0, 2.0, 3.0], [0, 0, 0])
+    assert graph.node_kind.tolist() == [0, 0]
 
 
 @given(

@@ -21,7 +21,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def index_array(values: ArrayLike, n: int, what: str) -> IndexArray:
-    """A copy of ``values``, which must be rows of n things, in the smallest type."""
+    """``values``, which must be rows of n things, in the smallest type; themselves if they have it."""
     array = np.asarray(values)
     if array.size == 0:
         return np.zeros(0, dtype=np.int32)
@@ -29,7 +29,12 @@ def index_array(values: ArrayLike, n: int, what: str) -> IndexArray:
         raise InvalidInputError(f"{what} has shape {array.shape} and dtype {array.dtype}; it must be (m,) integers")
     if array.min() < 0 or array.max() >= n:
         raise InvalidInputError(f"{what} runs from {array.min()} to {array.max()}; with {n} ids it must be in [0, {n})")
-    return array.astype(np.int32 if max(n, len(array)) < 2**31 else np.int64)
+    return array.astype(np.int32 if max(n, len(array)) < 2**31 else np.int64, copy=False)
+
+
+def apart_from(given: object, column: NDArray[Any]) -> NDArray[Any]:
+    """The column, copied if what the caller gave has a hand in it."""
+    return column.copy() if column is given or column.base is not None else column
 
 
 def codes_of(values: ArrayLike | None, n: int, n_kinds: int, what: str) -> NDArray[np.int32]:

@@ -16,6 +16,7 @@ from graphport.errors import InvalidInputError, InvalidWeightError, MissingNodeE
 from graphport.model import Edge, EdgeKey, Node, Props
 from graphport.snapshot.canonical import (
     IndexArray,
+    apart_from,
     canonical_kinds,
     check_texts,
     codes_of,
@@ -131,7 +132,7 @@ class GraphSnapshot:
         if len(src) != len(dst):
             raise InvalidInputError(f"source_index has {len(src)} rows and target_index {len(dst)}; they must match")
         m = len(src)
-        weights = np.ones(m) if weight is None else np.array(weight, dtype=np.float64)
+        weights = np.ones(m) if weight is None else np.asarray(weight, dtype=np.float64)
         if weights.shape != (m,):
             raise InvalidInputError(f"weight has shape {weights.shape}; it must be ({m},), one per edge")
         if not np.isfinite(weights).all() or (weights < 0).any():
@@ -172,12 +173,12 @@ class GraphSnapshot:
             names=id_column if names is None else tuple(name_list),
             entries=tuple(entry_list),
             node_kinds=n_table,
-            node_kind=n_kind,
-            source_index=src,
-            target_index=dst,
+            node_kind=apart_from(node_kind, n_kind),
+            source_index=apart_from(source_index, src),
+            target_index=apart_from(target_index, dst),
             edge_kinds=e_table,
-            edge_kind=e_kind,
-            weight=weights,
+            edge_kind=apart_from(edge_kind, e_kind),
+            weight=apart_from(weight, weights),
             node_props=moved_props(node_props, node_order),
             edge_props=moved_props(edge_props, order),
             revision=revision,
