@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --retries 5 --timeout 60
 
-.PHONY: demo test lint types unit all-tests clean
+.PHONY: demo test lint types unit all-tests bench clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/graphport demo
@@ -29,6 +29,11 @@ unit: $(VENV)/.dev
 
 all-tests: $(VENV)/.dev
 	$(BIN)/pytest tests -n 2
+
+# Every figure in one table, some hours; BENCH="--quick" for minutes. See benchmarks/README.md.
+bench: $(VENV)/.dev
+	@$(PIP) install --quiet --group bench
+	$(BIN)/python benchmarks/all.py $(BENCH)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,8 +1,7 @@
 """Personalized PageRank: graphport against its peers, by size, with memory. Prints Markdown.
 
     python benchmarks/ppr.py                        # 10k, 100k and 1M nodes (5M edges), some minutes
-    python benchmarks/ppr.py --nodes 5000000        # 25M edges: graphport alone
-    python benchmarks/ppr.py --save                 # keeps the tables in benchmarks/results/
+    python benchmarks/ppr.py --nodes 100000 1000000 5000000    # 500k to 25M edges; the largest: graphport alone
 
 Times are CPU time of this process with one thread, each engine right after the other on the same seeds;
 compare within a table only. 20 seed sets: ten of one to five entities, drawn as often as they are
@@ -16,20 +15,18 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
-import platform
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from machine import sentence
 from ppr_graphs import knowledge_graph
 from ppr_memory import HEAD as HEAD_MEMORY
 from ppr_memory import memory_row
 from ppr_ours import Rank, by_scores, engine, ours, seed_sets
 from ppr_peers import PEERS, installed
+from stream import rates
 
 from graphport import GraphSnapshot
 from graphport.rank.pagerank import Engine
@@ -37,6 +34,7 @@ from graphport.rank.walk import walk_of
 
 SLOW_PEER_SETS = 4
 ENGINES: tuple[Engine, ...] = ("chebyshev", "push")
+FLAT_FROM = 100_000
 IGRAPH_MAX = PEERS["igraph"].max_nodes
 
 
@@ -115,14 +113,13 @@ def compare(n_nodes: int, damping: float) -> tuple[list[str], dict[str, Timing]]
 
 
 def bandwidth(graph: GraphSnapshot) -> str:
-    """How far one pass over the matrix is from reading it at memory speed."""
+    """How far one pass over the matrix is from moving its bytes at memory speed."""
     step = walk_of(graph).step
     vector = np.random.default_rng(0).random(graph.n_nodes)
-    block = np.ones(1 << 24)
     product = min(_seconds(lambda: step @ vector) for _ in range(5))
-    read = min(_seconds(block.sum) for _ in range(5)) / block.nbytes
-    limit = read * (step.data.nbytes + step.indices.nbytes + step.indptr.nbytes)
-    speed = f"{limit / product:.0%} of memory speed ({1 / read / 1e9:.0f} GB/s)"
+    fastest = max(rates().values())
+    limit = (step.data.nbytes + step.indices.nbytes + step.indptr.nbytes + 2 * vector.nbytes) / fastest / 1e9
+    speed = f"{limit / product:.0%} of memory speed ({fastest:.0f} GB/s)"
     return f"One product with the matrix: {product * 1e3:.1f} ms, {speed}."
 
 
@@ -132,13 +129,20 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def machine() -> str:
-    model = next(
-        (row.split(":")[1].strip() for row in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in row), ""
-    )
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "igraph", "networkx"))
-    load = os.getloadavg()[0]
-    return f"{model}, {os.cpu_count()} cores, load {load:.1f}, Python {platform.python_version()}, {packages}."
+def flatness(medians: dict[int, tuple[float, float]]) -> str:
+    """What a question costs on the largest graph against the smallest of half a million edges or more."""
+    sizes = sorted(n_nodes for n_nodes in medians if n_nodes >= FLAT_FROM) or sorted(medians)
+    entries, everything = (large / small for large, small in zip(medians[sizes[-1]], medians[sizes[0]], strict=True))
+    return f"\nMedian at {sizes[-1]:,} nodes over that at {sizes[0]:,}: entries {entries:.2f}, all {everything:.2f}.\n"
+
+
+def memory_rows(sizes: list[int]) -> list[str]:
+    """The largest graph, and the largest that igraph is asked for with igraph beside it."""
+    rows = [("graphport", max(sizes))]
+    both = [n_nodes for n_nodes in sizes if n_nodes <= IGRAPH_MAX]
+    if both:
+        rows += [("graphport", max(both)), ("igraph", max(both))]
+    return [memory_row(name, n_nodes) for name, n_nodes in dict.fromkeys(rows)]
 
 
 def main() -> None:
@@ -146,32 +150,26 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--damping", type=float, nargs="+", default=[0.5])
     parser.add_argument("--no-memory", action="store_true")
-    parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
-    out = [f"# Personalized PageRank, {datetime.now(UTC):%Y-%m-%d}\n", machine()]
+    print(f"# Personalized PageRank\n\n{sentence()}")
     growth = [
         "\n## Growth: graphport top k, milliseconds\n",
         "| nodes | damping | entries: median | p90 | all: median | p90 |",
         "|---|---|---|---|---|---|",
     ]
+    flat: list[str] = []
     for damping in options.damping:
+        medians: dict[int, tuple[float, float]] = {}
         for n_nodes in options.nodes:
             table, found = compare(n_nodes, damping)
             print("\n".join(table), flush=True)
-            out += table
+            medians[n_nodes] = (found["entries"].at(0.5), found["all"].at(0.5))
             cells = [f"{found[ranked].at(q):.1f}" for ranked in ("entries", "all") for q in (0.5, 0.9)]
             growth.append(f"| {n_nodes:,} | {damping} | " + " | ".join(cells) + " |")
-    out += growth
+        flat.append(flatness(medians))
+    print("\n".join([*growth, *flat]))
     if not options.no_memory:
-        largest = max(options.nodes)
-        out.append(HEAD_MEMORY)
-        out += [
-            memory_row(name, largest) for name in ("graphport", "igraph") if name not in PEERS or largest <= IGRAPH_MAX
-        ]
-    print("\n".join(out[-len(growth) - 3 :]))
-    if options.save:
-        target = Path(__file__).parent / "results" / f"ppr-{datetime.now(UTC):%Y%m%d-%H%M}.md"
-        target.write_text("\n".join(out) + "\n")
+        print("\n".join([HEAD_MEMORY, *memory_rows(options.nodes)]))
 
 
 if __name__ == "__main__":

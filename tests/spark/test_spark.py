@@ -16,7 +16,6 @@ from click.testing import CliRunner
 
 from graphport import Edge, Node, leiden_communities, open_storage, personalized_pagerank
 from graphport.cli.main import main
-from graphport_spark.pagerank import rounds
 from graphport_spark.plugin import SPARK
 
 CLUSTER = {
@@ -27,6 +26,11 @@ CLUSTER = {
     "spark.executor.memory": "512m",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
+    # For small data compiling costs more than it saves.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 SETS: dict[str, list[str] | dict[str, float]] = {
     "one": ["0'0"],
@@ -34,7 +38,7 @@ SETS: dict[str, list[str] | dict[str, float]] = {
     "nowhere to go": ["alone"],
     "through a self-loop": ["😀"],
 }
-TOL = 1e-3
+TOL = 0.01
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -53,12 +57,12 @@ def spark() -> Iterator[None]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> str:
-    """Six cliques of five in a ring, with all that is special about edges and ids."""
-    cliques = [[f"{number}'{member}" for member in range(5)] for number in range(6)]
+    """Four cliques of five in a ring, with all that is special about edges and ids."""
+    cliques = [[f"{number}'{member}" for member in range(5)] for number in range(4)]
     cliques[3][0] = "😀"  # beyond the basic plane: UTF-16 order is not code point order
     cliques[3][1] = "\uff5e"
     edges = [Edge(a, b, "in", 1.0 + len(a)) for clique in cliques for a, b in combinations(clique, 2)]
-    edges += [Edge(cliques[at - 1][0], cliques[at][1], "ring", 0.5) for at in range(6)]
+    edges += [Edge(cliques[at - 1][0], cliques[at][1], "ring", 0.5) for at in range(4)]
     edges += [Edge("😀", "😀", "loop", 2.0), Edge("0'1", "0'0", "in"), Edge("0'0", "0'1", "also", 0.25)]
     edges += [Edge("0'0", "alone", "nothing", 0.0), Edge("pair\n", "pair2", "in", 1e-9)]
     place = f"memory {{path: {tmp_path}/graph.db}}"
@@ -89,9 +93,14 @@ def test_a_cluster_agrees_with_this_process(store: str, tmp_path: Path) -> None:
         assert [json.loads(line)["set"] for line in lines] == list(SETS)
         for line, given in zip(lines, SETS.values(), strict=True):
             check_scores(json.loads(line), dict(personalized_pagerank(graph, given)))
+        coarse = ["--tol", "0.1", "--epsilon", "0.02", "--kind", "other"]
+        for line, given in zip(
+            graphport("rank", store, "--seeds", str(seeds), *coarse).splitlines(), SETS.values(), strict=True
+        ):
+            check_bounds(json.loads(line), dict(personalized_pagerank(graph, given)), {"alone", "pair\n", "pair2"})
         shown = [json.loads(line) for line in graphport("communities", store).splitlines()]
         assert {row["node"]: row["community"] for row in shown} == leiden_communities(graph)
-        assert nx.community.modularity(networkx_of(graph), members(shown)) > 0.75
+        assert nx.community.modularity(networkx_of(graph), members(shown)) > 0.7
 
     seeds.write_text('{"set": "unknown", "seeds": ["0\'0", "nobody"]}')
     assert "not in the graph: 'nobody'" in graphport("rank", store, "--seeds", str(seeds), status=1)
@@ -106,6 +115,13 @@ def check_scores(found: dict[str, Any], exact: dict[str, float]) -> None:
     assert distance <= 2 * found["error_bound"] + 1e-9
     assert found["error_bound"] <= TOL
     assert list(scores.values()) == sorted(scores.values(), reverse=True)
+
+
+def check_bounds(found: dict[str, Any], exact: dict[str, float], kind: set[str]) -> None:
+    """Only nodes of the kind, each score within what the answer says of itself."""
+    assert {row["node"] for row in found["nodes"]} == {node for node in kind if exact[node] > 0}
+    assert all(abs(row["score"] - exact[row["node"]]) <= found["error_bound"] + 1e-9 for row in found["nodes"])
+    assert 0 <= found["error_bound"] < 0.5
 
 
 def members(rows: list[dict[str, Any]]) -> list[set[str]]:
@@ -124,5 +140,7 @@ def networkx_of(graph: Any) -> Any:
 
 @pytest.mark.parametrize("damping, tol, expected", [(0.5, 0.25, 2), (0.5, 1e-6, 20), (0.85, 1e-6, 86), (0.0, 1e-6, 1)])
 def test_rounds_leave_at_most_the_tolerance_waiting(damping: float, tol: float, expected: int) -> None:
+    from graphport_spark.pagerank import rounds  # pyspark, which may be what is missing
+
     assert rounds(damping, tol) == expected
     assert damping**expected <= tol
