@@ -75,27 +75,32 @@ def _print_modes(told: Mapping[str, Mapping[str, Any]]) -> None:
     print("| mode | R@2 | R@5 | R@10 | nDCG@10 | MRR | R@5 to hybrid (95 %) | won / lost | ms |")
     print("|---|---|---|---|---|---|---|---|---|")
     for mode, values in told.items():
-        against = values.get("against_hybrid")
-        compared = ("", "")
-        if against:
-            low, high = against["interval"]
-            compared = (
-                f"{100 * against['delta']:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})",
-                f"{against['wins']} / {against['losses']}",
-            )
+        compared = against_hybrid(values)
         figures = [f"{100 * values[name]:.1f}" for name in MEASURES]
         _print_row(mode, *figures, *compared, f"{values['ms_per_query']:.1f}")
     print()
 
 
+def against_hybrid(values: Mapping[str, Any]) -> tuple[str, str]:
+    """The difference to hybrid with its interval, and questions won and lost; empty for hybrid itself."""
+    against = values.get("against_hybrid")
+    if against is None:
+        return "", ""
+    low, high = against["interval"]
+    delta = f"{100 * against['delta']:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
+    return delta, f"{against['wins']} / {against['losses']}"
+
+
 def _print_types(told: Mapping[str, Mapping[str, Any]]) -> None:
     kinds = sorted({kind for values in told.values() for kind in values["by_type"]})
     if kinds:
-        _print_row("R@5 by type", *told)
-        print(f"|---|{'---|' * len(told)}")
+        _print_row("R@5 by type", *told, "walk to hybrid (95 %)", "won / lost")
+        print(f"|---|{'---|' * (len(told) + 2)}")
         for kind in kinds:
             rows = [values["by_type"][kind] for values in told.values()]
-            _print_row(f"{kind} ({rows[0]['questions']})", *(f"{100 * row['recall@5']:.1f}" for row in rows))
+            figures = [f"{100 * row['recall@5']:.1f}" for row in rows]
+            walk_of_kind = told["walk"]["by_type"][kind]
+            _print_row(f"{kind} ({rows[0]['questions']})", *figures, *against_hybrid(walk_of_kind))
         print()
 
 

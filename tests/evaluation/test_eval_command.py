@@ -46,7 +46,8 @@ def test_each_mode_is_asked_as_it_is_named_and_the_walk_finds_the_second_hop() -
     assert results["walk"].values["recall@2"].tolist() == [1.0]
     told = summaries(results)
     assert told["walk"]["recall@5"] == 1.0
-    assert told["walk"]["by_type"] == {"2hop": {"questions": 1, "recall@5": 1.0}}
+    assert told["hybrid"]["by_type"] == {"2hop": {"questions": 1, "recall@5": 1.0}}
+    assert told["walk"]["by_type"]["2hop"]["against_hybrid"] == told["walk"]["against_hybrid"]
     assert told["walk"]["against_hybrid"]["losses"] == 0
     assert "against_hybrid" not in told["hybrid"]
     assert told["lexical"]["ms_per_query"] > 0

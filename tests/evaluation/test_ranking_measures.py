@@ -11,6 +11,7 @@ import pytest
 from graphport.errors import BackendUnavailableError
 from graphport.evaluation.measures import by_type, compare, measure
 from graphport.evaluation.questions import Question
+from graphport.evaluation.run import ModeResult
 
 QUESTIONS = [
     Question("one", "?", frozenset({"a", "b"}), "bridge"),
@@ -63,9 +64,19 @@ def test_the_interval_is_the_same_every_time() -> None:
     assert compare(ours, theirs) == compare(ours, theirs)
 
 
-def test_values_are_told_by_type_of_question() -> None:
-    assert by_type(QUESTIONS, np.array([1.0, 0.5, 0.0])) == {"bridge": (2, 0.5), "comparison": (1, 0.5)}
-    assert by_type([Question("q", "?", frozenset("a"))], np.array([1.0])) == {}
+def test_questions_are_told_apart_by_type() -> None:
+    places = {kind: found.tolist() for kind, found in by_type(QUESTIONS).items()}
+    assert places == {"bridge": [0, 2], "comparison": [1]}
+    assert by_type([Question("q", "?", frozenset("a"))]) == {}
+
+
+def test_each_type_is_compared_by_its_own_questions() -> None:
+    def result(values: list[float]) -> ModeResult:
+        return ModeResult(QUESTIONS, [[]] * 3, {"recall@5": np.array(values)}, np.zeros(3))
+
+    told = result([1.0, 0.0, 1.0]).summary(result([0.0, 1.0, 1.0]))["by_type"]
+    assert told["bridge"]["against_hybrid"] == {"wins": 1, "losses": 0, "delta": 0.5, "interval": [0.0, 1.0]}
+    assert told["comparison"]["against_hybrid"] == {"wins": 0, "losses": 1, "delta": -1.0, "interval": [-1.0, -1.0]}
 
 
 def test_without_the_library_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,21 +80,28 @@ def _show(cli: Cli, told: Mapping[str, Mapping[str, Any]], questions: int, entri
     )
     for mode, values in told.items():
         row = [f"{100 * values[name]:.1f}" for name in columns]
-        against = values.get("against_hybrid")
-        compared = ["", ""]
-        if against is not None:
-            low, high = against["interval"]
-            compared = [
-                f"{against['wins']}/{against['losses']}",
-                f"{100 * against['delta']:+.1f} ({100 * low:+.1f}..{100 * high:+.1f})",
-            ]
-        table.add_row(mode, *row, f"{values['ms_per_query']:.1f}", *compared)
+        table.add_row(mode, *row, f"{values['ms_per_query']:.1f}", *_compared(values))
     cli.console.print(table)
     kinds = sorted({kind for values in told.values() for kind in values["by_type"]})
     if kinds:
+        last = list(told)[-1]
         types = Table("R@5 by type", *told)
+        against = Table(f"{last} against hybrid", "R@5", "won/lost")
         for kind in kinds:
             shown = [f"{100 * values['by_type'][kind]['recall@5']:.1f}" for values in told.values()]
-            number = next(iter(told.values()))["by_type"][kind]["questions"]
-            types.add_row(f"{kind} ({number})", *shown)
+            of_last = told[last]["by_type"][kind]
+            types.add_row(f"{kind} ({of_last['questions']})", *shown)
+            against.add_row(kind, *reversed(_compared(of_last)))
         cli.console.print(types)
+        if "against_hybrid" in told[last]:
+            cli.console.print(against)
+
+
+def _compared(values: Mapping[str, Any]) -> tuple[str, str]:
+    """Questions won and lost against hybrid, and the difference with its interval; "" where nothing is compared."""
+    against = values.get("against_hybrid")
+    if against is None:
+        return "", ""
+    low, high = against["interval"]
+    delta = f"{100 * against['delta']:+.1f} ({100 * low:+.1f}..{100 * high:+.1f})"
+    return f"{against['wins']}/{against['losses']}", delta

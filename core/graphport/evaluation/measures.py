@@ -65,8 +65,9 @@ def compare(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> Compariso
     return Comparison(int((delta > 0).sum()), int((delta < 0).sum()), float(delta.mean()), low, high)
 
 
-def by_type(questions: Sequence[Question], values: NDArray[np.float64]) -> Mapping[str, tuple[int, float]]:
-    """Number of questions and mean value of each type, by type; {} where there are no types."""
+def by_type(questions: Sequence[Question]) -> Mapping[str, NDArray[np.int64]]:
+    """Places of the questions of each type, by type; {} where there are no types."""
     types = sorted({question.type for question in questions} - {""})
-    rows = {kind: [place for place, question in enumerate(questions) if question.type == kind] for kind in types}
-    return {kind: (len(places), float(values[places].mean())) for kind, places in rows.items()}
+    return {
+        kind: np.array([place for place, question in enumerate(questions) if question.type == kind]) for kind in types
+    }

@@ -40,24 +40,34 @@ class ModeResult:
     seconds: NDArray[np.float64]
 
     def summary(self, baseline: ModeResult | None = None) -> dict[str, Any]:
-        """Means as JSON values, recall@5 by type of question, and the comparison with ``baseline``."""
+        """Means as JSON values, recall@5 by type of question, and each compared with ``baseline``."""
         told: dict[str, Any] = {name: float(values.mean()) for name, values in self.values.items()}
         told["ms_per_query"] = float(np.median(self.seconds) * 1000)
-        kinds = by_type(self.questions, self.values[COMPARED_BY])
-        told["by_type"] = {kind: {"questions": n, COMPARED_BY: mean} for kind, (n, mean) in kinds.items()}
+        told["by_type"] = {kind: self._summary_of(places, baseline) for kind, places in by_type(self.questions).items()}
         if baseline is not None:
-            against = self.against(baseline)
-            told[f"against_{BASELINE}"] = {
-                "wins": against.wins,
-                "losses": against.losses,
-                "delta": against.delta,
-                "interval": [against.low, against.high],
-            }
+            told[f"against_{BASELINE}"] = _told(self.against(baseline))
+        return told
+
+    def _summary_of(self, places: NDArray[np.int64], baseline: ModeResult | None) -> dict[str, Any]:
+        """Recall@5 of the questions at some places, and how that compares with ``baseline``."""
+        ours = self.values[COMPARED_BY][places]
+        told: dict[str, Any] = {"questions": len(places), COMPARED_BY: float(ours.mean())}
+        if baseline is not None:
+            told[f"against_{BASELINE}"] = _told(compare(ours, baseline.values[COMPARED_BY][places]))
         return told
 
     def against(self, other: ModeResult) -> Comparison:
         """Recall@5 question by question."""
         return compare(self.values[COMPARED_BY], other.values[COMPARED_BY])
+
+
+def _told(against: Comparison) -> dict[str, Any]:
+    return {
+        "wins": against.wins,
+        "losses": against.losses,
+        "delta": against.delta,
+        "interval": [against.low, against.high],
+    }
 
 
 def check_modes(modes: Sequence[str]) -> None:
