@@ -1,7 +1,7 @@
 """Personalized PageRank: graphport against its peers, by size, with memory. Prints Markdown.
 
     python benchmarks/ppr.py                        # 10k, 100k and 1M nodes (5M edges), some minutes
-    python benchmarks/ppr.py --nodes 100000 1000000 5000000    # 500k to 25M edges; the largest: graphport alone
+    python benchmarks/ppr.py --nodes 100000 1000000 5000000 --alone    # 500k to 25M edges, graphport alone
 
 Times are CPU time of this process with one thread, each engine right after the other on the same seeds;
 compare within a table only. 20 seed sets: ten of one to five entities, drawn as often as they are
@@ -74,13 +74,13 @@ HEAD = """| engine | ranked | seed sets | median ms | p90 | worst | times igraph
 |---|---|---|---|---|---|---|---|---|---|"""
 
 
-def compare(n_nodes: int, damping: float) -> tuple[list[str], dict[str, Timing]]:
+def compare(n_nodes: int, damping: float, *, alone: bool) -> tuple[list[str], dict[str, Timing]]:
     graph = knowledge_graph(n_nodes)
     ordinary, hubs = seed_sets(graph)
     sets, mask = ordinary + hubs, graph.entry_mask()
     out = [f"\n## {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, damping {damping}\n", HEAD]
     reference: dict[str, Timing] = {}
-    if n_nodes <= IGRAPH_MAX:
+    if n_nodes <= IGRAPH_MAX and not alone:
         query = PEERS["igraph"].build(graph, damping)
         for ranked, among in (("entries", mask), ("all", None)):
             reference[ranked] = timed(by_scores(graph, query, among), sets)
@@ -104,7 +104,7 @@ def compare(n_nodes: int, damping: float) -> tuple[list[str], dict[str, Timing]]
         result = timed(by_scores(graph, engine(graph, name, damping), None), sets[few])
         out.append(line(f"graphport {name}", "all", result, base))
     for name, peer in PEERS.items():
-        if name == "igraph" or not installed(peer) or n_nodes > peer.max_nodes:
+        if alone or name == "igraph" or not installed(peer) or n_nodes > peer.max_nodes:
             continue
         result = timed(by_scores(graph, peer.build(graph, damping), None), sets[few])
         out.append(line(name, "all", result, base))
@@ -136,10 +136,10 @@ def flatness(medians: dict[int, tuple[float, float]]) -> str:
     return f"\nMedian at {sizes[-1]:,} nodes over that at {sizes[0]:,}: entries {entries:.2f}, all {everything:.2f}.\n"
 
 
-def memory_rows(sizes: list[int]) -> list[str]:
+def memory_rows(sizes: list[int], *, alone: bool) -> list[str]:
     """The largest graph, and the largest that igraph is asked for with igraph beside it."""
     rows = [("graphport", max(sizes))]
-    both = [n_nodes for n_nodes in sizes if n_nodes <= IGRAPH_MAX]
+    both = [n_nodes for n_nodes in sizes if n_nodes <= IGRAPH_MAX and not alone]
     if both:
         rows += [("graphport", max(both)), ("igraph", max(both))]
     return [memory_row(name, n_nodes) for name, n_nodes in dict.fromkeys(rows)]
@@ -149,6 +149,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--damping", type=float, nargs="+", default=[0.5])
+    parser.add_argument("--alone", action="store_true", help="graphport without its peers")
     parser.add_argument("--no-memory", action="store_true")
     options = parser.parse_args()
     print(f"# Personalized PageRank\n\n{sentence()}")
@@ -161,7 +162,7 @@ def main() -> None:
     for damping in options.damping:
         medians: dict[int, tuple[float, float]] = {}
         for n_nodes in options.nodes:
-            table, found = compare(n_nodes, damping)
+            table, found = compare(n_nodes, damping, alone=options.alone)
             print("\n".join(table), flush=True)
             medians[n_nodes] = (found["entries"].at(0.5), found["all"].at(0.5))
             cells = [f"{found[ranked].at(q):.1f}" for ranked in ("entries", "all") for q in (0.5, 0.9)]
@@ -169,7 +170,7 @@ def main() -> None:
         flat.append(flatness(medians))
     print("\n".join([*growth, *flat]))
     if not options.no_memory:
-        print("\n".join([HEAD_MEMORY, *memory_rows(options.nodes)]))
+        print("\n".join([HEAD_MEMORY, *memory_rows(options.nodes, alone=options.alone)]))
 
 
 if __name__ == "__main__":
