@@ -29,7 +29,7 @@ def nodes_now(db: sqlite3.Connection, ids: Iterable[str], now: float) -> dict[st
     """Those of the nodes that exist at ``now`` (seconds since the epoch), by id."""
     rows = db.execute(
         f"SELECT {_NODE_COLUMNS} FROM json_each(:ids) j JOIN node_facts n ON n.id = j.value "  # noqa: S608 - constants
-        f"JOIN entries e ON e.id = n.entry WHERE {VISIBLE} ORDER BY n.id, n.entry, n.rowid",
+        f"JOIN entries e ON e.id = n.entry WHERE {VISIBLE} ORDER BY n.id, n.entry, n.owner, n.rowid",
         {"ids": json.dumps(sorted(set(ids))), "now": now},
     )
     return {node.id: node for node in _nodes(rows)}
@@ -43,7 +43,8 @@ def edges_now(
         f"SELECT {_FACT_COLUMNS} FROM json_each(:keys) j "  # noqa: S608 - constants
         "JOIN facts f ON f.source = json_extract(j.value, '$[0]') AND f.target = json_extract(j.value, '$[1]') "
         "AND f.kind = json_extract(j.value, '$[2]') "
-        f"JOIN entries e ON e.id = f.entry WHERE {VISIBLE} ORDER BY f.source, f.target, f.kind, f.entry, f.rowid",
+        f"JOIN entries e ON e.id = f.entry WHERE {VISIBLE} "
+        "ORDER BY f.source, f.target, f.kind, f.entry, f.owner, f.rowid",
         {"keys": json.dumps(sorted(set(keys))), "now": now},
     )
     found = {edge.key: edge for edge in _edges(rows, factors)}
@@ -80,7 +81,7 @@ def whole_graph(
     """
     node_rows = db.execute(
         f"SELECT {_NODE_COLUMNS} FROM node_facts n JOIN entries e ON e.id = n.entry "  # noqa: S608 - constants
-        f"WHERE {VISIBLE} ORDER BY n.id, n.entry, n.rowid",
+        f"WHERE {VISIBLE} ORDER BY n.id, n.entry, n.owner, n.rowid",
         {"now": now},
     )
     nodes = list(_nodes(node_rows))
@@ -95,7 +96,7 @@ def whole_graph(
     edge_props: dict[int, Mapping[str, Any]] = {}
     fact_rows = db.execute(
         f"SELECT {_FACT_COLUMNS} FROM facts f JOIN entries e ON e.id = f.entry "  # noqa: S608 - constants
-        f"WHERE {VISIBLE} ORDER BY f.source, f.target, f.kind, f.entry, f.rowid",
+        f"WHERE {VISIBLE} ORDER BY f.source, f.target, f.kind, f.entry, f.owner, f.rowid",
         {"now": now},
     )
     for edge in chain(_edges(fact_rows, factors), counted):

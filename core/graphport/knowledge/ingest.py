@@ -13,6 +13,7 @@ import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -130,18 +131,30 @@ class Ingest:
         return int(self._db.execute("SELECT count(*) FROM stale_documents").fetchone()[0])
 
     def replace_facts(self, entries: Sequence[str], owner: str, links: Links) -> None:
-        """Put the facts of ``owner`` about some entries in place of those it gave before."""
-        self._mark_graph(entries)
-        for entry in entries:
-            self._db.execute("DELETE FROM node_facts WHERE entry = ? AND owner = ?", (entry, owner))
-            self._db.execute("DELETE FROM facts WHERE entry = ? AND owner = ?", (entry, owner))
-        self._db.executemany(
-            "INSERT INTO node_facts VALUES (?, ?, ?, ?, ?, ?, ?)", [_node_row(node, owner) for node in links.nodes]
+        """Put the facts of ``owner`` about some entries in place of those it gave before.
+
+        Only what differs is written, and only that has to be taken into the graph: a name that comes into a
+        thousand texts leaves everything else they hold alone.
+        """
+        wanted = (json.dumps(list(entries)), owner)
+        old_nodes = self._db.execute(
+            "SELECT n.* FROM json_each(?) j JOIN node_facts n ON n.entry = j.value AND n.owner = ? ORDER BY n.rowid",
+            wanted,
         )
-        self._db.executemany(
-            "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?, ?)", [_fact_row(fact, owner) for fact in links.facts]
+        nodes = _differing(old_nodes, [_node_row(node, owner) for node in links.nodes], 3)
+        self._db.executemany("DELETE FROM node_facts WHERE entry = ? AND owner = ? AND id = ?", nodes)
+        self._db.executemany("INSERT INTO node_facts VALUES (?, ?, ?, ?, ?, ?, ?)", chain(*nodes.values()))
+        old_facts = self._db.execute(
+            "SELECT f.* FROM json_each(?) j JOIN facts f ON f.entry = j.value AND f.owner = ? ORDER BY f.rowid", wanted
         )
-        self._mark_graph(entries)
+        edges = _differing(old_facts, [_fact_row(fact, owner) for fact in links.facts], 5)
+        self._db.executemany(
+            "DELETE FROM facts WHERE entry = ? AND owner = ? AND source = ? AND kind = ? AND target = ?", edges
+        )
+        self._db.executemany("INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?, ?)", chain(*edges.values()))
+        if self._graph_listens:
+            self._mark("node", {node for _, _, node in nodes})
+            self._mark_edges({(source, target, kind) for _, _, source, kind, target in edges})
 
     def _link(self, document: int, path: str, data: Mapping[str, Any], builder: Builder, lookup: _Lookups) -> None:
         entries = read_entries(self._db, "document = ? ORDER BY ord", (document,))
@@ -228,7 +241,10 @@ class Ingest:
         if self._graph_listens:
             nodes, keys = touched_by(self._db, entries)
             self._mark("node", nodes)
-            self._mark("edge", (json.dumps(key, ensure_ascii=False) for key in keys))
+            self._mark_edges(keys)
+
+    def _mark_edges(self, keys: Iterable[tuple[str, str, str]]) -> None:
+        self._mark("edge", (json.dumps(key, ensure_ascii=False) for key in keys))
 
     def _mark(self, what: str, keys: Iterable[str]) -> None:
         self._db.executemany(
@@ -301,6 +317,18 @@ def _check_links(links: Links, entries: set[str]) -> None:
         for part in (fact.source, fact.kind, fact.target):
             check_text(part, "part of a fact")
         check_weight(fact.weight, f"fact {fact.source!r:.40} -{fact.kind}-> {fact.target!r:.40}")
+
+
+def _differing(
+    old: Iterable[tuple[Any, ...]], new: Iterable[tuple[Any, ...]], key: int
+) -> dict[tuple[Any, ...], list[tuple[Any, ...]]]:
+    """The new rows, by their first ``key`` columns, of those keys whose rows are not what they were."""
+    before: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    after: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for rows, by_key in ((old, before), (new, after)):
+        for row in rows:
+            by_key.setdefault(row[:key], []).append(row)
+    return {at: after.get(at, []) for at in {**before, **after} if before.get(at) != after.get(at)}
 
 
 def _node_row(node: NodeFact, owner: str) -> tuple[Any, ...]:
