@@ -88,11 +88,11 @@ class Engine:
         return self._revision
 
     def identity(self) -> str | None:
-        """What the graph was given when it was made; None before."""
+        """What the graph was given when it was made, and where it is: a copy of the folder is another; None before."""
         self.require_this_process()
         file = self.folder / IDENTITY
         with typed_files(str(file)):
-            return file.read_text() if file.exists() else None
+            return f"{file.read_text()} {self.folder}" if file.exists() else None
 
     @property
     def exists(self) -> bool:

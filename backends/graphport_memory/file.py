@@ -152,11 +152,11 @@ class GraphFile:
                 self._writing.execute("ROLLBACK")
 
     def identity(self) -> str | None:
-        """What the graph was given when it was made; None before."""
+        """What the graph was given when it was made, and where it is: a copy of the file is another; None before."""
         self._require_same_process()
         with self._typed():
             row = self._reader.execute("SELECT identity FROM graphs WHERE name = ?", (self._name,)).fetchone()
-        return None if row is None else str(row[0])
+        return None if row is None else f"{row[0]} {self.path.resolve()}"
 
     def revision(self) -> int:
         """The newest one; reads nothing of the graph."""

@@ -20,7 +20,8 @@ from graphport_postgres.layout import Layout
 # is being deleted, and the revisions are in the order of the commits.
 _LOCK = "SELECT present FROM graphport.graphs WHERE space = {space_text} FOR NO KEY UPDATE"
 _REVISION = "SELECT revision FROM graphport.graphs WHERE space = {space_text}"
-_IDENTITY = "SELECT identity::text FROM graphport.graphs WHERE space = {space_text}"
+# With the database's name: one made from another as its template is a copy, catalog and all.
+_IDENTITY = "SELECT identity::text || ' ' || current_database() FROM graphport.graphs WHERE space = {space_text}"
 
 _FEED_IT = """INSERT INTO {changes} (slot, revision, touched)
     SELECT mod(revision, {commits}), revision, %(touched)s::text FROM bump

@@ -151,8 +151,9 @@ class GraphStorage(Protocol):
     def identity(self) -> str | None:
         """What this graph and no other has, alike for every handle and process; None where it ends with the handle.
 
-        A graph that was made anew has another one, so identity and revision together name one content for good
-        (but for a restored backup, whose revisions are counted again).
+        A graph that was made anew, or a copy of its store in another place, has another one. So identity and
+        revision together name one content for good, unless a backup takes the store's place: its revisions
+        are counted again.
         """
         ...
 

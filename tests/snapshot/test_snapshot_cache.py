@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from snapshot_graphs import assert_same
 
@@ -22,6 +24,7 @@ from graphport import (
 from graphport.builders import Entry
 from graphport.changes import ChangeFeed, GraphChanges
 from graphport.pending import PendingWrites
+from graphport.rank.walk import walk_of
 from graphport.snapshot import snapshot_of
 from graphport_memory.storage import MemoryStorage
 
@@ -182,6 +185,21 @@ def test_a_graph_that_was_made_anew_gets_nothing_of_the_old_one(tmp_path: Path) 
             file.unlink()
 
 
+def test_a_copy_of_a_store_is_another_graph(tmp_path: Path) -> None:
+    with opened(tmp_path) as storage:
+        chain(storage)
+        identity = storage.identity()
+    (tmp_path / "copy").mkdir()
+    shutil.copy(tmp_path / "graph.db", tmp_path / "copy")
+    for folder, name in ((tmp_path, "mine"), (tmp_path / "copy", "theirs")):
+        with opened(folder) as storage:
+            storage.upsert_nodes([Node(name, "k", name)])
+            assert snapshot_of(storage, folder=tmp_path / "cache").index_of(name) is not None
+    with opened(tmp_path / "copy") as storage:
+        assert storage.identity() != identity
+        assert snapshot_of(storage, folder=tmp_path / "cache").index_of("mine") is None
+
+
 def test_graphs_and_kinds_have_places_of_their_own(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     with opened(tmp_path) as storage, opened(tmp_path, graph="other") as other:
@@ -245,6 +263,19 @@ def test_the_walk_of_a_kept_graph_is_mapped_too(tmp_path: Path, monkeypatch: pyt
     with opened(tmp_path) as storage:
         graph = snapshot_of(storage, folder=tmp_path / "cache")
         assert top_personalized_pagerank(graph, ["n001"], 5).top(5) == expected
+
+
+def test_the_walk_of_a_patched_graph_is_that_of_a_new_one(storage: Counted) -> None:
+    top_personalized_pagerank(snapshot_of(storage), ["n001"], 5)
+    storage.upsert_nodes([Node("a", "k", "a")])
+    storage.upsert_edges([Edge("a", "n003", "e", 0.7), Edge("n001", "n008", "e", 3.0)])
+    storage.delete_nodes(["n007"])
+    patched, fresh = walk_of(snapshot_of(storage)), walk_of(storage.snapshot())
+    assert storage.reads == 2
+    for found, expected in ((patched.degree, fresh.degree), (patched.arcs, fresh.arcs)):
+        assert np.array_equal(found, expected)
+    for part in ("data", "indices", "indptr"):
+        assert np.array_equal(getattr(patched.step, part), getattr(fresh.step, part))
 
 
 def test_a_knowledge_base_maps_its_graph_from_the_folder_in_its_config(tmp_path: Path) -> None:
