@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import show_hits, show_report, table
 from graphport.config import GraphMode, LinkerName, Mode
-from graphport.knowledge.base import KnowledgeBase, knowledge_bases
 from graphport.knowledge.embeddings import choose_embedder
-from graphport.retrieval.hits import Hit
+from graphport.knowledge.folders import knowledge_bases
+
+if TYPE_CHECKING:
+    from graphport.knowledge.base import KnowledgeBase
+    from graphport.retrieval.hits import Hit
 
 _MODES = click.Choice(["hybrid", "lexical", "dense"])
 _LINKERS = click.Choice(["containment", "fuzzy", "embedding"])

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
 
+import graphport
 from graphport.cli.bases import path_names
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import path_text, show_report, snippet, table
 from graphport.config import load_config
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
 from graphport.registry import plugins
-from graphport.retrieval.hits import Hit
+
+if TYPE_CHECKING:
+    from graphport import Hit, KnowledgeBase
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ def demo(cli: Cli, keep: bool, embedder: str | None) -> None:
     embedder = embedder or (FAST_EMBEDDER if fast is not None and fast.missing() is None else "auto")
     with tempfile.TemporaryDirectory(prefix="graphport-demo-") as scratch:
         folder = cli.config.home / "demo" if keep else Path(scratch) / "demo"
-        with open_knowledge_base(folder, config=config, embedder=embedder) as kb:
+        with graphport.open_knowledge_base(folder, config=config, embedder=embedder) as kb:
             with cli.progress() as progress:
                 report = kb.index(sources(), progress=progress)
             status = kb.status()

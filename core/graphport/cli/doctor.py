@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import click
 
+import graphport
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import table
 from graphport.config import Config, GraphConfig, check_graph
 from graphport.errors import GraphportError
-from graphport.knowledge.base import knowledge_bases, open_knowledge_base
+from graphport.knowledge.folders import knowledge_bases
 from graphport.registry import available_backends, plugins
 from graphport.storage import Check
 
@@ -67,7 +68,7 @@ def _configured(config: Config) -> Iterator[Check]:
 def _bases(config: Config) -> Iterator[Check]:
     for name in knowledge_bases(config):
         try:
-            with open_knowledge_base(name, config=config, create=False) as kb:
+            with graphport.open_knowledge_base(name, config=config, create=False) as kb:
                 found = kb.status()
         except GraphportError as error:
             yield Check(f"knowledge base {name}", False, str(error))

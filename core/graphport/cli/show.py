@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from graphport.knowledge.indexing import IndexReport
-from graphport.retrieval.hits import Hit, Hop
+if TYPE_CHECKING:
+    from graphport.knowledge.indexing import IndexReport
+    from graphport.retrieval.hits import Hit, Hop
 
 _SNIPPET = 160
 

@@ -48,6 +48,7 @@ from graphport.knowledge.embeddings import NONE, choose_embedder, embedder_chang
 from graphport.knowledge.entities import TOPIC, Entity, entity
 from graphport.knowledge.entity_queries import EntityQueries, FoundEntity, ListedEntity
 from graphport.knowledge.facts import entries_of
+from graphport.knowledge.folders import TRUTH_FILE, knowledge_bases
 from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow, ImportReport
 from graphport.knowledge.indexing import Indexer, IndexReport, Progress, embedded_text
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
@@ -73,7 +74,6 @@ from graphport.traverse import check_limit
 log = logging.getLogger("graphport")
 
 MEMORY = ":memory:"
-TRUTH_FILE = "truth.sqlite3"
 REPORT = "report"
 
 
@@ -646,13 +646,6 @@ def open_knowledge_base(
             raise StorageUnavailableError(f"folder {folder} cannot be made ({error}); check the path") from error
     wanted = base.embedder if embedder == "auto" and base.embedder is not None else embedder
     return KnowledgeBase(base, folder, embedder=wanted, clock=clock)
-
-
-def knowledge_bases(config: Config) -> list[str]:
-    """Names of the knowledge bases there are in the config's ``data_dir``, sorted."""
-    if not config.home.is_dir():
-        return []
-    return sorted(folder.name for folder in config.home.iterdir() if (folder / TRUTH_FILE).exists())
 
 
 def _config_name(label: str) -> str:
