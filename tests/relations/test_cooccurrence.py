@@ -17,6 +17,7 @@ from graphport.knowledge.cooccurrence import npmi
 
 
 def config(co_occurs: int, *names: str | tuple[str, ...], **more: object) -> Config:
+    """Of a knowledge base in memory whose gazetteer has people of these names."""
     entities = [{"type": "person", "names": [name] if isinstance(name, str) else list(name)} for name in names]
     base = {"name": "memory", "entities": entities, "relations": {"co_occurs": co_occurs}, **more}
     return load_config({"vector_dbs": [base]})
@@ -104,6 +105,33 @@ class TestEdges:
             kb.flag("p0", flagged=False)
             kb.flag("p1")
             assert weights(kb) == {("Calvin", "Farel"): 1.0}
+
+    def test_an_edge_goes_while_its_ends_stay(self) -> None:
+        with filled(config(5, "Calvin", "Farel"), "Calvin and Farel", "nothing") as kb:
+            assert weights(kb) == {("Calvin", "Farel"): 1.0}
+            kb.add([Entry("more", "Calvin"), Entry("yet more", "Farel")])  # ln 1: independent
+            assert weights(kb) == {}
+            assert {node.name for node in kb.storage.iter_nodes(kind="entity")} == {"Calvin", "Farel"}
+
+    def test_two_handles_on_one_knowledge_base_see_the_same(self, tmp_path: Path) -> None:
+        settings = config(5, "Calvin", "Farel", "Beza", name="base")
+        with (
+            open_knowledge_base(tmp_path / "base", config=settings, embedder=None) as one,
+            open_knowledge_base(tmp_path / "base", config=settings, embedder=None) as other,
+        ):
+            one.add([Entry("a", "Calvin and Farel"), Entry("b", "nothing")])
+            other.add([Entry("c", "Calvin and Beza"), Entry("d", "nothing")])
+            one.add([Entry("e", "Farel")])
+            other.remove(["a"])
+            one.add([Entry("f", "Beza")])
+            found = edges(one)
+            other.flag("f")
+            assert edges(one) != found
+            one.flag("f", flagged=False)
+            assert edges(one) == edges(other) == found
+        texts = ["nothing", "Calvin and Beza", "nothing", "Farel", "Beza"]
+        with filled(config(5, "Calvin", "Farel", "Beza"), *texts) as fresh:
+            assert [(edge.key, edge.weight) for edge in edges(fresh)] == [(edge.key, edge.weight) for edge in found]
 
     def test_what_was_visible_then_counts_then(self) -> None:
         with filled(config(5, "Calvin", "Farel"), "Calvin and Farel", "Calvin", "nothing", "nothing") as kb:

@@ -53,11 +53,11 @@ class GraphPlan:
     files: Path | None = None
     cooccurrences: Callable[[sqlite3.Connection, float], Sequence[Edge]] | None = None
 
-    def counted(self, db: sqlite3.Connection, now: float) -> list[Edge]:
+    def counted(self, db: sqlite3.Connection, now: float) -> Sequence[Edge]:
         """Edges that follow from all facts together, weighted."""
         factor = self.factors.get(CO_OCCURS, 1.0)
         edges = self.cooccurrences(db, now) if self.cooccurrences else ()
-        return [replace(edge, weight=edge.weight * factor) for edge in edges]
+        return edges if factor == 1 else [replace(edge, weight=edge.weight * factor) for edge in edges]
 
     def whole(self, db: sqlite3.Connection, now: float) -> GraphSnapshot:
         """The graph at ``now``."""
@@ -79,6 +79,7 @@ class Derived:
         self._dense_revision = 0
         self._storage: GraphStorage | None = None
         self._past: tuple[int, float, GraphSnapshot] | None = None
+        self._counted: tuple[int, Mapping[EdgeKey, Edge]] | None = None  # as the graph of that revision has them
 
     # -- what is read -------------------------------------------------------------------------------
 
@@ -237,7 +238,7 @@ class Derived:
                 update = _GraphUpdate.load(plan.whole(db, now))
             else:
                 assert state is not None
-                update = _graph_update(db, plan, state, now, storage)
+                update = _graph_update(db, plan, state, now, storage, self._stored_counted)
             until = _next_expiry(db, now)
         # The intent is written first: if this process dies between the two writes, the next one sees that
         # the graph may hold this update already, and applies it again.
@@ -245,9 +246,17 @@ class Derived:
         if state is not None and usable:
             self._write_state({**state, "pending": True})
         update.apply(storage)
-        self._write_state({**fresh, "stored": storage.revision()})
+        stored = storage.revision()
+        self._counted = None if update.counted is None else (stored, update.counted)
+        self._write_state({**fresh, "stored": stored})
         self._storage = storage
         self._prune()
+
+    def _stored_counted(self, storage: GraphStorage) -> Mapping[EdgeKey, Edge]:
+        """The counted edges that the graph has; not read again while nobody else wrote to it."""
+        if self._counted is not None and self._counted[0] == storage.revision():
+            return self._counted[1]
+        return {edge.key: edge for edge in storage.iter_edges(kinds=[CO_OCCURS])}
 
     def _open_storage(self, plan: GraphPlan) -> GraphStorage:
         try:
@@ -278,13 +287,14 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class _GraphUpdate:
-    """One write to the graph: everything, or what changed."""
+    """One write to the graph: everything, or what changed. ``counted`` are the counted edges there are then."""
 
     whole: GraphSnapshot | None
     nodes: Sequence[Any] = ()
     edges: Sequence[Edge] = ()
     gone_nodes: Sequence[str] = ()
     gone_edges: Sequence[EdgeKey] = ()
+    counted: Mapping[EdgeKey, Edge] | None = None
 
     @classmethod
     def load(cls, whole: GraphSnapshot) -> _GraphUpdate:
@@ -304,7 +314,12 @@ class _GraphUpdate:
 
 
 def _graph_update(
-    db: sqlite3.Connection, plan: GraphPlan, state: Mapping[str, Any], now: float, storage: GraphStorage
+    db: sqlite3.Connection,
+    plan: GraphPlan,
+    state: Mapping[str, Any],
+    now: float,
+    storage: GraphStorage,
+    stored_counted: Callable[[GraphStorage], Mapping[EdgeKey, Edge]],
 ) -> _GraphUpdate:
     node_ids = set(_changed(db, "node", state["revision"]))
     keys = {EdgeKey(*json.loads(key)) for key in _changed(db, "edge", state["revision"])}
@@ -326,9 +341,10 @@ def _graph_update(
     if len(node_ids) + len(keys) > max(10_000, _REBUILD_SHARE * (counts.nodes + counts.edges)):
         return _GraphUpdate.load(plan.whole(db, now))
     edges = facts.edges_now(db, keys, now, plan.factors)
+    counted: Mapping[EdgeKey, Edge] | None = None
     if plan.cooccurrences:
         counted = {edge.key: edge for edge in plan.counted(db, now)}
-        stored = {edge.key: edge for edge in storage.iter_edges(kinds=[CO_OCCURS])}
+        stored = stored_counted(storage)
         keys |= stored.keys() - counted.keys()
         edges |= {key: edge for key, edge in counted.items() if edge != stored.get(key)}
     return _GraphUpdate(
@@ -337,6 +353,7 @@ def _graph_update(
         edges=[edges[key] for key in sorted(edges)],
         gone_nodes=sorted(node_ids & known.keys() - nodes.keys()),
         gone_edges=sorted(keys - edges.keys()),
+        counted=counted,
     )
 
 
