@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from graphport import Entry, KnowledgeBase, load_config, open_knowledge_base
 from graphport.config import LinkerName
 from graphport.errors import ConfigError, InvalidQueryError, UnsupportedError
-from graphport.knowledge import linkers as linkers_module
+from graphport.knowledge import linkable
 from graphport.knowledge.linkers import VECTOR_FILE
+from graphport.retrieval import fuzzy, similar_names
 
 FUZZY: tuple[LinkerName, ...] = ("containment", "fuzzy")
 ENTRIES = [
@@ -91,9 +92,9 @@ def test_off_makes_no_index(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) 
     def refuse(*args: object) -> None:
         raise AssertionError("an index was made for a linker that is off")
 
-    monkeypatch.setattr(linkers_module, "FuzzyNames", refuse)
-    monkeypatch.setattr(linkers_module, "SimilarNames", refuse)
-    monkeypatch.setattr(linkers_module, "linkable_names", refuse)
+    monkeypatch.setattr(fuzzy, "FuzzyNames", refuse)
+    monkeypatch.setattr(similar_names, "SimilarNames", refuse)
+    monkeypatch.setattr(linkable, "linkable_names", refuse)
     kb.search(QUESTION, graph=True)
     kb.search(QUESTION, graph=False, linkers=FUZZY)
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graphport.config import LinkerName
 from graphport.errors import UnsupportedError
 from graphport.knowledge.embeddings import ChosenEmbedder
 from graphport.knowledge.entities import Entity
-from graphport.knowledge.mentions import ENTITY, PHRASE, Vocabulary
-from graphport.knowledge.name_vectors import NameVectors
-from graphport.retrieval.fuzzy import FuzzyLinker, FuzzyNames
+from graphport.knowledge.mentions import Vocabulary
 from graphport.retrieval.linking import LinkedEntity, Linker, link_query
-from graphport.retrieval.pointing import carried_names, specificity
-from graphport.retrieval.similar_names import EmbeddingLinker, SimilarNames
 from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage
+
+if TYPE_CHECKING:
+    from graphport.knowledge.name_vectors import NameVectors
+    from graphport.retrieval.fuzzy import FuzzyNames
+    from graphport.retrieval.similar_names import SimilarNames
 
 VECTOR_FILE = "name_vectors.sqlite3"
 
@@ -66,6 +68,9 @@ class Linkers:
                 self._vectors = None
 
     def _fuzzy_linker(self, graph: Graph, vocabulary: Vocabulary) -> Linker:
+        from graphport.knowledge.linkable import linkable_names
+        from graphport.retrieval.fuzzy import FuzzyLinker, FuzzyNames
+
         with self._lock:
             known = FuzzyNames() if self._fuzzy is None else self._fuzzy[1]
             if self._fuzzy is None or _is_older(self._fuzzy[0], graph, vocabulary):
@@ -74,6 +79,10 @@ class Linkers:
             return FuzzyLinker(known)
 
     def _embedding_linker(self, graph: Graph, vocabulary: Vocabulary) -> Linker:
+        from graphport.knowledge.linkable import linkable_names
+        from graphport.knowledge.name_vectors import NameVectors
+        from graphport.retrieval.similar_names import EmbeddingLinker, SimilarNames
+
         embedder = self._embedder()
         if embedder is None:
             raise UnsupportedError("the embedding linker needs an embedder; pip install 'graphport[embed]' or pass one")
@@ -89,35 +98,6 @@ class Linkers:
                 known.replace(linkable_names(graph, self._entities(), leading_on=True))
                 self._similar = (_seen(graph, vocabulary), known)
             return EmbeddingLinker(known)
-
-
-def linkable_names(graph: Graph, entities: Iterable[Entity], *, leading_on: bool = False) -> Iterator[tuple[str, str]]:
-    """Every ``(node, name)`` of the graph's phrases and entities, aliases of ``entities`` that are in it too.
-
-    ``leading_on``: only phrases that an entry carries or that several nodes share; what one entry alone
-    mentions leads nowhere that its words would not. Where the graph is a storage, it is read as a whole.
-    """
-    there: set[str] = set()
-    for node, kind, name in _leading(graph) if leading_on and isinstance(graph, GraphSnapshot) else _every(graph):
-        if kind == ENTITY:
-            there.add(node)
-        if kind in (PHRASE, ENTITY):
-            yield node, name
-    for entity in entities:
-        if entity.id in there:
-            yield from ((entity.id, name) for name in entity.names)
-
-
-def _every(graph: Graph) -> Iterator[tuple[str, str, str]]:
-    return ((node.id, node.kind, node.name) for node in graph.iter_nodes())
-
-
-def _leading(graph: GraphSnapshot) -> Iterator[tuple[str, str, str]]:
-    leads = carried_names(graph) | (specificity(graph) < 1)
-    for row, (node, name) in enumerate(zip(graph.ids, graph.names, strict=True)):
-        kind = graph.node_kind_of(row)
-        if leads[row] or kind == ENTITY:
-            yield node, kind, name
 
 
 def _containment(graph: Graph, vocabulary: Vocabulary) -> Linker:

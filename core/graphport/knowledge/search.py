@@ -1,4 +1,4 @@
-"""Searching a knowledge base: legs, fusion, and what the graph makes of it."""
+"""Searching a knowledge base: options, legs and their fusion."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from typing import TYPE_CHECKING, Any, get_args
 from graphport.builders import Entry
 from graphport.config import Engine, GraphMode, LinkerName, Mode, RetrievalConfig
 from graphport.errors import InvalidQueryError
-from graphport.rank.pagerank import Engine as PageRankEngine
-from graphport.retrieval.explain import best_paths
-from graphport.retrieval.fusion import normalized_fusion
-from graphport.retrieval.hits import Explanation, Hit, Hop, Link
-from graphport.retrieval.leg import bounded_leg, graph_leg
+from graphport.retrieval.fusion import check_graph_weight, normalized_fusion
+from graphport.retrieval.hits import Explanation, Hit
 from graphport.retrieval.linking import LinkedEntity, link
-from graphport.retrieval.ranking import GraphRanking
-from graphport.retrieval.rerank import check_graph_weight, graph_rerank
-from graphport.retrieval.walk import walk
 from graphport.traverse import check_limit
 
 if TYPE_CHECKING:
     from graphport.knowledge.base import KnowledgeBase
 
-_REACH = 100
+REACH = 100
 """How far each leg looks at least; what lies deeper changes no fused top ten."""
 
 
@@ -86,7 +80,9 @@ def search(kb: KnowledgeBase, query: str, options: SearchOptions) -> list[Hit]:
         raise InvalidQueryError("the query is empty; ask for at least one word")
     legs = run_legs(kb, query, options)
     if options.graph and kb.config.strategy.graph:
-        return _with_graph(kb, query, options, legs)
+        from graphport.knowledge.graph_search import search_with_graph  # brings scipy and igraph
+
+        return fill(kb, search_with_graph(kb, query, options, legs))
     return fill(kb, plain_hits(legs, options.top_k, explain=options.explain))
 
 
@@ -100,7 +96,7 @@ def entities_of(kb: KnowledgeBase, query: str, options: SearchOptions) -> list[L
 
 def run_legs(kb: KnowledgeBase, query: str, options: SearchOptions) -> Legs:
     """The legs that ``mode`` asks for; without an embedder hybrid is lexical alone."""
-    reach = max(_REACH, 2 * options.top_k)
+    reach = max(REACH, 2 * options.top_k)
     hidden = kb.hidden(options.as_of)
     found: dict[str, Sequence[tuple[str, float]]] = {}
     if options.mode != "dense":
@@ -145,87 +141,3 @@ def _filled(hit: Hit, entry: Entry) -> Hit:
         hit, title=entry.title, text=entry.text, kind=entry.kind, document=entry.document,
         start_line=entry.start_line, end_line=entry.end_line, meta=entry.meta,
     )  # fmt: skip
-
-
-def _with_graph(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Legs) -> list[Hit]:
-    if options.max_visited is not None:
-        return fill(kb, _bounded(kb, query, options, legs))
-    graph = kb.snapshot(as_of=options.as_of)
-    exact: PageRankEngine = "chebyshev" if options.engine == "auto" else options.engine
-    if options.graph_mode == "rerank":
-        hits = plain_hits(legs, options.top_k, explain=options.explain)
-        if len(hits) > 1:
-            hits = graph_rerank(hits, graph, options.graph_weight, damping=options.damping, engine=exact)
-        return fill(kb, hits)
-    entities = link(query, kb.linkers(options.linkers, graph))
-    links = _links(query, entities, options)
-    if options.graph_mode == "leg":
-        limit = max(_REACH, 2 * options.top_k)
-        found = graph_leg(graph, entities, limit=limit, damping=options.damping, engine=exact)
-        legs = _with_leg(legs, found, options)
-        return fill(kb, _explained(found, plain_hits(legs, options.top_k, explain=options.explain), options, links))
-    found = walk(
-        graph, entities, legs.found, legs.fused, limit=options.top_k, damping=options.damping,
-        graph_weight=options.graph_weight, passage_node_weight=options.passage_node_weight,
-        engine=None if options.engine == "auto" else options.engine,
-    )  # fmt: skip
-    return fill(kb, _explained(found, _ranked(found, legs, options), options, links))
-
-
-def _bounded(kb: KnowledgeBase, query: str, options: SearchOptions, legs: Legs) -> list[Hit]:
-    """The graph as a leg, expanded around what the query names and never read as a whole."""
-    storage = kb.storage
-    entities = link(query, kb.linkers(options.linkers, storage))
-    found = bounded_leg(
-        storage, entities, limit=max(_REACH, 2 * options.top_k),
-        damping=options.damping, max_visited=options.max_visited or 1,
-    )  # fmt: skip
-    legs = _with_leg(legs, found, options)
-    left = f"{found.unexplored:.3f} of the walk was left unexplored beyond {options.max_visited} nodes"
-    noted = replace(found, note=found.note or left)
-    hits = plain_hits(legs, options.top_k, explain=options.explain)
-    return _explained(noted, hits, options, _links(query, entities, options))
-
-
-def _with_leg(legs: Legs, found: GraphRanking, options: SearchOptions) -> Legs:
-    """The graph's ranking as one leg more; where it found nothing, fusion is of the other two."""
-    if not found.ranked:
-        return legs
-    every = {**legs.found, "graph": found.ranked}
-    fused = normalized_fusion([[entry for entry, _ in pairs] for pairs in every.values()], rrf_k=options.rrf_k)
-    return Legs(every, fused)
-
-
-def _ranked(found: GraphRanking, legs: Legs, options: SearchOptions) -> list[Hit]:
-    """The walk's hits, with what the legs say of each where asked for."""
-    if not options.explain:
-        return [Hit(entry, score) for entry, score in found.ranked]
-    plain = {hit.entry: hit.explanation for hit in plain_hits(legs, len(legs.fused), explain=True)}
-    return [Hit(entry, score, explanation=plain.get(entry) or Explanation()) for entry, score in found.ranked]
-
-
-def _links(query: str, entities: Sequence[LinkedEntity], options: SearchOptions) -> tuple[Link, ...]:
-    """What the query was linked to, for explanations."""
-    if not options.explain:
-        return ()
-    return tuple(Link(query[one.start : one.end], one.node, one.linker, one.score) for one in entities)
-
-
-def _explained(found: GraphRanking, hits: list[Hit], options: SearchOptions, links: tuple[Link, ...]) -> list[Hit]:
-    """Hits with their share of the walk, and the likeliest path from what the query names."""
-    if not options.explain:
-        return hits
-    paths = best_paths(found.arcs, found.starts, [hit.entry for hit in hits]) if found.arcs is not None else {}
-    notes = (found.note,) if found.note else ()
-    return [
-        replace(hit, explanation=replace(_told(hit, found, paths.get(hit.entry)), notes=notes, links=links))
-        for hit in hits
-    ]
-
-
-def _told(hit: Hit, found: GraphRanking, path: tuple[Hop, ...] | None) -> Explanation:
-    told = hit.explanation or Explanation()
-    start = None
-    if path:
-        start = path[0].source if path[0].forward else path[0].target
-    return replace(told, ppr=found.shares.get(hit.entry), path_from=start, path=path or ())

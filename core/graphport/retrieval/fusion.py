@@ -42,3 +42,10 @@ def normalized_fusion(rankings: Sequence[Sequence[str]], *, rrf_k: float = RRF_K
         return []
     best = len(rankings) / (rrf_k + 1)
     return [(item, score / best) for item, score in reciprocal_rank_fusion(rankings, rrf_k=rrf_k)]
+
+
+def check_graph_weight(value: object) -> float:
+    """``value`` as a float if it is finite and in [0, 1]; else `InvalidQueryError`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidQueryError(f"graph_weight is {value!r}; it must be a finite number in 0..=1")
+    return float(value)

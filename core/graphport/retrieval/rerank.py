@@ -8,19 +8,13 @@ from dataclasses import replace
 
 from graphport.errors import InvalidQueryError
 from graphport.rank.pagerank import Engine, personalized_pagerank
+from graphport.retrieval.fusion import check_graph_weight
 from graphport.retrieval.hits import Explanation, Hit
 from graphport.snapshot import GraphSnapshot, snapshot_of
 from graphport.storage import GraphStorage
 
 DAMPING = 0.5
 """HippoRAG 2's: the walk follows an edge with this probability, and restarts otherwise."""
-
-
-def check_graph_weight(value: object) -> float:
-    """``value`` as a float if it is finite and in [0, 1]; else `InvalidQueryError`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InvalidQueryError(f"graph_weight is {value!r}; it must be a finite number in 0..=1")
-    return float(value)
 
 
 def graph_rerank(

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from graphport.rank.local import LocalPageRank, local_pagerank
 from graphport.rank.pagerank import Engine, best_rows, check_damping, personalized_pagerank
 from graphport.rank.seeds import Reset, reset_on
+from graphport.retrieval.fusion import check_graph_weight
 from graphport.retrieval.linking import LinkedEntity
 from graphport.retrieval.pointing import carried_names, pointing_graph, specificity
 from graphport.retrieval.ranking import EntryPlaces, GraphRanking, Scored, entry_places, local_entry_shares
-from graphport.retrieval.rerank import DAMPING, check_graph_weight
+from graphport.retrieval.rerank import DAMPING
 from graphport.snapshot import GraphSnapshot
 
 PASSAGE_NODE_WEIGHT = 0.05
