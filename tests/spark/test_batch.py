@@ -161,6 +161,14 @@ class TestCommands:
         assert all(abs(row["score"] - exact[row["node"]]) <= first["error_bound"] for row in first["nodes"])
         assert (second["set"], second["nodes"]) == ("q2", [{"node": "alone", "score": 1.0}])
 
+    def test_an_export_goes_back_into_a_store_and_overwrites_only_when_told(self, store: str, tmp_path: Path) -> None:
+        graphport("export", store, str(tmp_path / "export"), "--format", "parquet")
+        copy = f"memory {{path: {tmp_path}/copy.db}}"
+        assert graphport("import", copy, str(tmp_path / "export")) == "8 nodes and 8 edges copied\n"
+        assert "pass --replace" in graphport("import", copy, str(tmp_path / "export"), status=1)
+        graphport("import", copy, str(tmp_path / "export"), "--replace")
+        assert graphport("export", copy) == graphport("export", store)
+
     def test_only_nodes_of_a_kind_are_ranked(self, store: str, tmp_path: Path) -> None:
         (tmp_path / "seeds").write_text('{"set": "q", "seeds": ["alone", "tail"]}')
         shown = json.loads(graphport("rank", store, "--seeds", str(tmp_path / "seeds"), "--kind", "even"))

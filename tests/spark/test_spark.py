@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
@@ -47,12 +48,17 @@ def spark() -> Iterator[None]:
     if reason is not None:
         message = f"SPARK IS NOT TESTED HERE: {reason}; {SPARK.install_hint}"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    yield
+    import pyspark
     from pyspark.sql import SparkSession
 
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        running.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")  # whatever this machine's name resolves to
+        yield
+        running = SparkSession.getActiveSession()
+        if running is not None:
+            logs = Path(pyspark.__file__).parent / "work" / str(running.sparkContext.applicationId)
+            running.stop()
+            shutil.rmtree(logs)  # a local cluster's workers write into pyspark's own folder
 
 
 @pytest.fixture

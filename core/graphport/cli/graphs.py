@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
@@ -18,7 +18,7 @@ from graphport.cli.show import table
 from graphport.cli.sources import opened, opened_graph
 from graphport.errors import InvalidInputError
 from graphport.model import Edge, Node
-from graphport.parquet import write_parquet
+from graphport.parquet import is_export, read_parquet, write_parquet
 from graphport.registry import available_backends, plugins
 from graphport.storage import GraphStorage
 
@@ -76,13 +76,20 @@ def export_graph(cli: Cli, graph: str, target: Path, form: str) -> None:
 
 @click.command("import")
 @click.argument("store")
-@click.argument("file", type=click.File("r", encoding="utf-8"), default="-")
+@click.argument("source", type=click.Path(path_type=Path, allow_dash=True), default="-")
 @click.option("--replace", is_flag=True, help="Let the graph's content be replaced.")
 @pass_cli
-def import_graph(cli: Cli, store: str, file: IO[str], replace: bool) -> None:
-    """Read what ``graphport export`` wrote, all or nothing."""
+def import_graph(cli: Cli, store: str, source: Path, replace: bool) -> None:
+    """Read what ``graphport export`` wrote, JSON lines or a folder of Parquet files, all or nothing."""
     with opened(store) as graph:
-        _report(cli, read_lines(graph, file, replace=replace))
+        if is_export(source):
+            _check_empty(graph, replace=replace)
+            loaded = read_parquet(source)
+            graph.bulk_load(loaded)
+            _report(cli, (loaded.n_nodes, loaded.n_edges))
+            return
+        with click.open_file(str(source), encoding="utf-8") as file:
+            _report(cli, read_lines(graph, file, replace=replace))
 
 
 @click.command()
@@ -127,8 +134,7 @@ def read_lines(graph: GraphStorage, lines: Iterable[str], *, replace: bool) -> t
     Raises `InvalidInputError` for a line that is none of ours, for lines that end early, and for a graph
     that is not empty unless ``replace``.
     """
-    if graph.counts().nodes and not replace:
-        raise InvalidInputError(f"graph {graph.graph!r} holds nodes; empty it first, or pass --replace")
+    _check_empty(graph, replace=replace)
     numbers = {"node": 0, "edge": 0}
     end: dict[str, int] | None = None
     with graph.transaction():
@@ -147,6 +153,11 @@ def read_lines(graph: GraphStorage, lines: Iterable[str], *, replace: bool) -> t
                 "nothing was imported"
             )
     return numbers["node"], numbers["edge"]
+
+
+def _check_empty(graph: GraphStorage, *, replace: bool) -> None:
+    if graph.counts().nodes and not replace:
+        raise InvalidInputError(f"graph {graph.graph!r} holds nodes; empty it first, or pass --replace")
 
 
 def _batches(lines: Iterable[str]) -> Iterator[list[dict[str, Any]]]:
