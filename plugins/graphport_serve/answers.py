@@ -120,10 +120,13 @@ class GraphNode(Answer):
 
 
 class GraphEdge(Answer):
+    """An edge; around a node with its ``props``: of a relation between entities, the passages that say so."""
+
     source: str
     target: str
     kind: str
     weight: float
+    props: Mapping[str, Any] = {}
 
 
 class GraphAnswer(Answer):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphport.errors import MissingNodeError, UnsupportedError
 from graphport.knowledge.base import KnowledgeBase
-from graphport.model import Direction
+from graphport.model import Direction, Props
 from graphport.rank.communities import leiden_communities, louvain_communities, modularity
 from graphport.rank.pagerank import personalized_pagerank
 from graphport.snapshot import GraphSnapshot
@@ -70,7 +70,7 @@ class Around:
             )
             for node in found.nodes
         ]  # fmt: skip
-        edges = [_edge(edge.source, edge.target, edge.kind, edge.weight) for edge in found.edges]
+        edges = [_edge(edge.source, edge.target, edge.kind, edge.weight, edge.props) for edge in found.edges]
         return GraphAnswer(nodes=nodes, edges=edges, truncated=found.truncated)
 
     def _facts(self, kb: KnowledgeBase, ids: list[str]) -> tuple[dict[str, int], dict[str, int]]:
@@ -226,8 +226,8 @@ def _found(snapshot: GraphSnapshot, row: int) -> FoundNode:
     return FoundNode(id=snapshot.ids[row], kind=snapshot.node_kind_of(row), name=snapshot.names[row])
 
 
-def _edge(source: str, target: str, kind: str, weight: float) -> GraphEdge:
-    return GraphEdge(source=source, target=target, kind=kind, weight=weight)
+def _edge(source: str, target: str, kind: str, weight: float, props: Props | None = None) -> GraphEdge:
+    return GraphEdge(source=source, target=target, kind=kind, weight=weight, props=props or {})
 
 
 def paged(part: GraphAnswer, cursor: str | None, bounds: Bounds, *, question: Sequence[object]) -> GraphAnswer:
