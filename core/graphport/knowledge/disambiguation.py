@@ -119,6 +119,7 @@ class _Corpus:
             self._ids[mention.form] = mention.ids
         self._standings: dict[tuple[str, str], float] = {}
         self._evidence: dict[tuple[str, str], frozenset[str]] = {}
+        self._usual: dict[tuple[str, str], bool] = {}
 
     def _each(self) -> Iterator[tuple[str, Mention]]:
         """Every mention that may be a name, with its chapter."""
@@ -225,8 +226,12 @@ class _Corpus:
         return {fold(span) for span in spans} - set(self._forms[entity])
 
     def _is_usual(self, entity: str, form: str) -> bool:
-        chapters, counts = self._chapters_with_evidence(entity, form), self._counts[form]
-        return sum(times for chapter, times in counts.items() if chapter in chapters) > MOSTLY * counts.total()
+        known = self._usual.get((entity, form))
+        if known is None:
+            chapters, counts = self._chapters_with_evidence(entity, form), self._counts[form]
+            near = sum(times for chapter, times in counts.items() if chapter in chapters)
+            known = self._usual[entity, form] = near > MOSTLY * counts.total()
+        return known
 
     # -- words around -------------------------------------------------------------------------------
 
@@ -270,12 +275,14 @@ class _Corpus:
         settled: Counter[tuple[str, str]] = Counter()
         alone: dict[str, Counter[str]] = {chapter: Counter() for chapter in self._mentions}
         for chapter, mention in self._each():
+            if len(mention.ids) == 1:
+                settled[chapter, mention.ids[0]] += 1
+                alone[chapter][mention.ids[0]] += 1
+                continue
             shares = _shares(self._own_evidence(chapter, mention, mention.ids), mention.ids)
             best = max(shares, key=lambda entity: shares[entity])
             if shares[best] > MOSTLY:
                 settled[chapter, best] += 1
-            if len(mention.ids) == 1:
-                alone[chapter][best] += 1
         return Company(settled, alone)
 
 
