@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import graphport  # its ranking loads scipy and igraph when it is first asked for
 from graphport.model import Edge, Node
-from graphport.rank.pagerank import personalized_pagerank
 from graphport.snapshot import GraphSnapshot
 
 FLOOR = 0.3
@@ -51,5 +51,5 @@ class Company:
     def _walk(self, chapter: str) -> Mapping[str, float]:
         if chapter not in self._scores:
             seeds = {f"e{entity}": float(times) for entity, times in self._alone[chapter].items()}
-            self._scores[chapter] = personalized_pagerank(self._graph, seeds) if seeds else {}
+            self._scores[chapter] = graphport.personalized_pagerank(self._graph, seeds) if seeds else {}
         return self._scores[chapter]

@@ -22,16 +22,18 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.mentions import OWNER
 from graphport.model import Edge
 from graphport.patterns import CO_OCCURS
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 DECIMALS = 3
 EXAMPLES = 5
@@ -131,6 +133,8 @@ def _sharers(entities: Sequence[str], shared: Iterable[Sequence[str]]) -> csr_ar
 
 
 def _incidence(found: Sequence[tuple[str, Any]], rows: Sequence[str], columns: Sequence[Any]) -> csr_array:
+    from scipy.sparse import csr_array
+
     row_of = {item: number for number, item in enumerate(rows)}
     column_of = {item: number for number, item in enumerate(columns)}
     row = np.fromiter((row_of[item] for item, _ in found), np.int64, len(found))

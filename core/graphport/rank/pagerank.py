@@ -9,7 +9,6 @@ import numpy as np
 
 from graphport.errors import InvalidInputError
 from graphport.rank.arrays import Index, Vector
-from graphport.rank.igraph_engine import ERROR_BOUND, igraph_pagerank
 from graphport.rank.push import push_scores
 from graphport.rank.seeds import Seeds, reset_of
 from graphport.rank.solve import solve
@@ -104,6 +103,8 @@ def personalized_pagerank(
     snapshot = snapshot_of(graph)
     reset = reset_of(snapshot, seeds)
     if engine == "igraph":
+        from graphport.rank.igraph_engine import ERROR_BOUND, igraph_pagerank
+
         scores = igraph_pagerank(snapshot, reset, damping=damping, directed=directed, weighted=weighted)
         return PageRank(snapshot, scores, error_bound=ERROR_BOUND, engine=engine)
     if engine not in _TOLERANCE:
