@@ -115,11 +115,32 @@ def test_what_is_missing_or_changed_is_noticed(path: Path, damage: str) -> None:
     fill(path)
     change(path, damage)
     with MemoryStorage(path) as storage:
-        for read in (storage.counts, storage.snapshot, storage.revision, lambda: storage.get_nodes(["late"])):
+        for read in (storage.counts, storage.snapshot, lambda: storage.get_nodes(["late"])):
             with pytest.raises(StorageCorruptError):
                 read()
         with pytest.raises(StorageCorruptError):
             storage.upsert_nodes([Node("a", "k", "a")])
+
+
+def test_a_revision_is_a_number_and_costs_no_reading(path: Path) -> None:
+    fill(path)
+    with MemoryStorage(path) as storage:
+        revision = storage.revision()
+    change(path, "DELETE FROM columns")
+    with MemoryStorage(path) as storage:
+        assert storage.revision() == revision
+    change(path, "UPDATE graphs SET revision = 'three'")
+    with MemoryStorage(path) as storage:
+        for read in (storage.revision, lambda: storage.changes_since(1)):
+            with pytest.raises(StorageCorruptError):
+                read()
+
+
+def test_a_batch_that_is_missing_is_no_empty_change(path: Path) -> None:
+    fill(path)
+    change(path, "DELETE FROM batches WHERE revision = 3")
+    with MemoryStorage(path) as storage, pytest.raises(StorageCorruptError):
+        storage.changes_since(2)
 
 
 def test_a_flipped_bit_is_an_error_or_changes_nothing(path: Path, tmp_path: Path) -> None:
