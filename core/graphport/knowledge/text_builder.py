@@ -21,6 +21,7 @@ from graphport.builders import Builder, Definition, Document, Entry, Extraction,
 from graphport.hookspecs import hookimpl
 from graphport.knowledge.capitals import Capitals
 from graphport.knowledge.chunking import Chunk, chunk_lines
+from graphport.knowledge.tagger import installed_taggers
 from graphport.proposals import EntityProposer
 
 BINARY_DOCUMENTS = (".epub", ".pdf")
@@ -38,7 +39,7 @@ def graphport_builders() -> Sequence[Builder]:
 
 @hookimpl
 def graphport_proposers() -> Sequence[EntityProposer]:
-    return [Capitals()]
+    return [Capitals(), *installed_taggers()]
 
 
 @dataclass(slots=True)
