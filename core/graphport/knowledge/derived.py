@@ -104,7 +104,7 @@ class Derived:
             return None
         with self._lock:
             now = self._clock()
-            if self._storage is None or not self._graph_is_current(self._storage, now):
+            if self._storage is None or not self._graph_is_current(self._storage, self._plan, now):
                 with self._exclusive():
                     self._sync_graph(self._plan, now)
             return self._storage
@@ -212,11 +212,13 @@ class Derived:
 
     # -- graph --------------------------------------------------------------------------------------
 
-    def _graph_is_current(self, storage: GraphStorage, now: float) -> bool:
+    def _graph_is_current(self, storage: GraphStorage, plan: GraphPlan, now: float) -> bool:
         with self._truth.read() as db:
             state = _state(db)
             return (
                 state is not None
+                and not state.get("pending")
+                and state["fingerprint"] == plan.fingerprint
                 and state.get("revision") == self._truth.revision()
                 and now < state["until"]
                 and state.get("stored") == storage.revision()
@@ -224,6 +226,9 @@ class Derived:
 
     def _sync_graph(self, plan: GraphPlan, now: float) -> None:
         storage = self._storage or self._open_storage(plan)
+        if self._storage is None and self._graph_is_current(storage, plan, now):
+            self._storage = storage  # as the last process left it: nothing of it is read
+            return
         with self._truth.read() as db:
             revision, state = self._truth.revision(), _state(db)
             usable = (
