@@ -290,4 +290,6 @@ def test_a_knowledge_base_maps_its_graph_from_the_folder_in_its_config(tmp_path:
     with open_knowledge_base("office", config=config) as kb:
         assert_same(kb.snapshot(), expected)
         assert kb.search("Carol", graph=True)[0].entry == "a"
+        assert isinstance(kb.storage, MemoryStorage)
+        assert kb.storage._state.revision == 0, "the store's own file was not read"
     assert columns.stat().st_mtime_ns == written
