@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphport import Edge, Entry, load_config
+from graphport import Edge, EdgeKey, Entry, load_config
 from graphport.config import Config
 from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
 
@@ -96,3 +96,16 @@ def test_what_passages_state_shows_in_the_neighborhood_of_an_entity() -> None:
         kb.add([Entry("a", "Calvin wrote the Institutes.")])
         around = kb.storage.neighborhood(["entity:person:John Calvin"], depth=1, max_nodes=10)
         assert WROTE in {edge.key for edge in around.edges}
+
+
+def test_a_chapters_heading_states_a_relation_once(tmp_path: Path) -> None:
+    paragraph = "He lived in Geneva and worked long on it. " * 60
+    (tmp_path / "life.book.md").write_text(
+        f"# Life\n\n## Calvin wrote the Institutes\n\n{paragraph}\n\n{paragraph}\n\n{paragraph}\n\n## End\n\nof it.\n"
+    )
+    with open_knowledge_base(":memory:", config=config(), embedder=None) as kb:
+        kb.index([tmp_path])
+        assert len(list(kb.entries())) > 2
+        assert kb.storage.get_edges([WROTE]) == {
+            EdgeKey(*WROTE): Edge(*WROTE, 1.0, {"text": "Calvin wrote the Institutes"})
+        }

@@ -5,11 +5,11 @@ They belong to the passage that states them, like its mentions, and are found wi
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Sequence
 
 from graphport.builders import Fact, Links
+from graphport.knowledge.searched import searched
 from graphport.matching import Matcher
 from graphport.patterns import Patterns
 
@@ -23,16 +23,15 @@ def relations_of(
     matcher: Matcher,
     type_of: Callable[[str], str | None],
 ) -> Links:
-    """What the titles and texts of some entries state; each fact quotes its passage in ``props["text"]``."""
-    rows = db.execute(
-        "SELECT e.id, e.title, e.text FROM json_each(?) j JOIN entries e ON e.id = j.value ORDER BY e.id",
-        (json.dumps(list(entries)),),
-    )
+    """What some entries state, each in its title, its text and the heading of the chapter it begins.
+
+    Each fact quotes its passage in ``props["text"]``.
+    """
     facts: dict[tuple[str, str, str, str], Fact] = {}
-    for entry, *texts in rows:
-        for text in texts:
+    for entry in searched(db, entries):
+        for text in (entry.title, entry.text, *(chapter.heading for chapter in entry.chapters)):
             for item in patterns.find(text, matcher, type_of):
                 quoted = " ".join(text[item.start : item.end].split())
-                fact = Fact(item.subject, item.kind, item.object, entry, props={"text": quoted})
-                facts.setdefault((item.subject, item.kind, item.object, entry), fact)
+                fact = Fact(item.subject, item.kind, item.object, entry.entry, props={"text": quoted})
+                facts.setdefault((item.subject, item.kind, item.object, entry.entry), fact)
     return Links(facts=list(facts.values()))
