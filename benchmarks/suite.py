@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 
@@ -170,6 +171,38 @@ QUESTIONS = Run(
     (_walk("2wiki", ">= 93"), _walk("hotpot", ">= 88"), _walk("hotpot_train"), _walk("musique", ">= 72")),
 )
 
+LINKERS = Run(
+    "linkers",
+    "question_sets_linkers.py",
+    "DATA",
+    "DATA musique --embedder wordllama",
+    tuple(
+        Figure(f"musique, {asked}, {linkers}: recall@5", rf"musique \| {asked} \| {re.escape(linkers)} \| ([\d.]+)")
+        for asked in ("as they are", "a letter wrong")
+        for linkers in ("containment", "+ fuzzy")
+    ),
+)
+
+SNAPSHOTS = Run(
+    "snapshots",
+    "snapshots.py",
+    "--dsn DSN",
+    "--dsn DSN --nodes 20000 --postgres-nodes 2000 --repeat 1",
+    (
+        *(
+            Figure(
+                f"{backend}, after a one-entry write: a read over a patch",
+                rf"^## After a one-entry.*?^\| {backend} \|(?: [\d.,]+ \|){{4}} (\d+)",
+            )
+            for backend in ("memory", "postgres", "age")
+        ),
+        Figure("cold start to the first answer, read: s", r"^\| memory \| read \|(?: [\d.]+ \|){2} ([\d.]+)"),
+        Figure("cold start to the first answer, mapped: s", r"^\| memory \| mapped \|(?: [\d.]+ \|){2} ([\d.]+)"),
+        Figure("four processes, read: MiB in all", r"^\| read \| 4 \| [\d,]+ \| ([\d,]+)"),
+        Figure("four processes, mapped: MiB in all", r"^\| mapped \| 4 \| [\d,]+ \| ([\d,]+)"),
+    ),
+)
+
 CALLS = Run(
     "call edges, PyCG",
     "callgraph.py",
@@ -215,6 +248,25 @@ ENTITIES = Run(
     ),
 )
 
+ENTITIES_LIVE = Run(
+    "an entity added live",
+    "entities_live.py",
+    "",
+    "--chapters 60 --words 300",
+    (Figure("indexing again over one add_entity", r"^indexing again .* = (\d+) : 1$"),),
+)
+
+RELATIONS = Run(
+    "relations between entities",
+    "relations.py",
+    "ENTITIES",
+    "ENTITIES",
+    (
+        Figure("index without relations, s", r"^none +([\d.]+)"),
+        Figure("index with co_occurs: 20, s", r"^co_occurs: 20 +([\d.]+)"),
+    ),
+)
+
 MATCHING = Run(
     "name matching",
     "matching.py",
@@ -253,6 +305,6 @@ STREAM = Run(
 )
 
 RUNS = (
-    STREAM, PPR, PPR_85, BULK_LOAD, KNOWLEDGE_BASE, _kuzu("ladybug"), _kuzu("kuzu"), POSTGRES, QUESTIONS, CALLS, TRACED,
-    CODE_INDEXING, ENTITIES, MATCHING, SERVER,
+    STREAM, PPR, PPR_85, BULK_LOAD, KNOWLEDGE_BASE, _kuzu("ladybug"), _kuzu("kuzu"), POSTGRES, SNAPSHOTS, QUESTIONS,
+    LINKERS, CALLS, TRACED, CODE_INDEXING, ENTITIES, ENTITIES_LIVE, RELATIONS, MATCHING, SERVER,
 )  # fmt: skip
