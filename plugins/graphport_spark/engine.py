@@ -8,10 +8,12 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types  # pyright: ignore[reportMissingTypeStubs]
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from graphport.batch import Graph, RankedSet, Ranking, SeedSet
-from graphport.errors import InvalidInputError
+from graphport.errors import InvalidInputError, StorageError
 from graphport.parquet import write_parquet
 from graphport_spark.communities import find_communities
 from graphport_spark.export import read_export
@@ -22,15 +24,13 @@ def rank(
     graph: Graph, seed_sets: Sequence[SeedSet], ranking: Ranking, settings: Mapping[str, str]
 ) -> Iterator[RankedSet]:
     """As `graphport.batch.Rank`. ``settings`` are properties of Spark's, beside those it finds by itself."""
-    spark = session(settings)
-    with _folder(spark, graph) as folder:
+    with _told(), _folder(session(settings), graph) as (spark, folder):
         yield from ranked_sets(read_export(spark, folder), seed_sets, ranking)
 
 
 def communities(graph: Graph, resolution: float, settings: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """As `graphport.batch.Communities`, by rounds of simultaneous moves."""
-    spark = session(settings)
-    with _folder(spark, graph) as folder:
+    with _told(), _folder(session(settings), graph) as (spark, folder):
         yield from find_communities(read_export(spark, folder), resolution)
 
 
@@ -44,10 +44,20 @@ def session(settings: Mapping[str, str]) -> SparkSession:
 
 
 @contextmanager
-def _folder(spark: SparkSession, graph: Graph) -> Generator[str]:
+def _told() -> Generator[None]:
+    """What stops Spark, as our error."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise StorageError(f"Spark could not finish: {reason}; its log on stderr says more") from error
+
+
+@contextmanager
+def _folder(spark: SparkSession, graph: Graph) -> Generator[tuple[SparkSession, str]]:
     master = spark.sparkContext.master or ""
     if isinstance(graph, str):
-        yield graph
+        yield spark, graph
     elif not master.startswith("local"):
         raise InvalidInputError(
             f"the machines of {master} cannot read an open store; export it to where they all can: "
@@ -57,4 +67,4 @@ def _folder(spark: SparkSession, graph: Graph) -> Generator[str]:
         with tempfile.TemporaryDirectory(prefix="graphport-spark-") as folder:
             export = Path(folder) / "graph"
             write_parquet(graph, export)
-            yield str(export)
+            yield spark, str(export)

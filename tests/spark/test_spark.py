@@ -115,6 +115,11 @@ def test_a_cluster_agrees_with_this_process(store: str, tmp_path: Path) -> None:
     assert "not in the graph: 'nobody'" in graphport("rank", store, "--seeds", str(seeds), status=1)
     told = graphport("rank", f"file://{tmp_path}", "--seeds", str(seeds), status=1)
     assert "graphport export GRAPH FOLDER --format parquet" in told
+    copied = CliRunner().invoke(main, ["export", store, str(tmp_path / "export"), "--format", "parquet"])
+    assert copied.exit_code == 0
+    shutil.rmtree(tmp_path / "export" / "nodes")
+    told = graphport("rank", str(tmp_path / "export"), "--seeds", str(seeds), status=1)
+    assert "Spark could not finish: [PATH_NOT_FOUND]" in told
 
 
 def check_scores(found: dict[str, Any], exact: dict[str, float]) -> None:
