@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import psycopg
 from numpy.typing import NDArray
 from psycopg import sql
 
@@ -61,9 +63,7 @@ class Columns:
         it takes. An edge whose end is not one of our nodes (another tool may have made it) is left out, as it
         is by every other read.
         """
-        nodes = _Nodes()
-        for row in fetched(connection, "gp_nodes", Statement(self._nodes, {}), rows_a_fetch=NODES_A_FETCH):
-            nodes.add(*row)
+        nodes = self._read_nodes(connection)
         row_of = RowOf(np.frombuffer(nodes.pks, dtype=np.int64))
         edges = _Edges()
         for kind, source, target, weight in self._packed(connection, kinds):
@@ -81,6 +81,16 @@ class Columns:
             entries=nodes.entries,
             revision=revision,
         )
+
+    def _read_nodes(self, connection: Link) -> _Nodes:
+        nodes = _Nodes()
+        try:
+            for row in fetched(connection, "gp_nodes", Statement(self._nodes, {}), rows_a_fetch=NODES_A_FETCH):
+                nodes.add(*row)
+        finally:
+            with suppress(psycopg.Error):  # the transaction failed already, and its cursors are gone
+                connection.execute(b"CLOSE gp_nodes")
+        return nodes
 
     def _packed(self, connection: Link, kinds: Sequence[str] | None) -> Iterator[tuple[str, bytes, bytes, bytes]]:
         (blocks,) = connection.execute(self._blocks).fetchall()[0]

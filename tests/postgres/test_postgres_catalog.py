@@ -50,7 +50,7 @@ def test_a_newer_format_is_refused_and_left_alone(engine: Engine) -> None:
     engine.open().close()
     engine.admin().execute("UPDATE graphport.format SET version = 7")
     for read_only in (False, True):
-        with pytest.raises(StorageUnavailableError, match=r"format 7, this graphport reads 1; use the version"):
+        with pytest.raises(StorageUnavailableError, match=r"format 7, this graphport reads 2; use the version"):
             engine.open(read_only=read_only)
     assert ("graphs", False) in [check[:2] for check in diagnose(engine.dsn, backend=engine.backend.name)]
 

@@ -63,6 +63,7 @@ def _cut(engine: Engine) -> None:
         admin.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
             " WHERE datname = current_database() AND application_name = 'graphport'"
+            " ORDER BY wait_event_type = 'Lock' DESC NULLS LAST"  # else who waits for the first one's lock gets it
         )
 
 
