@@ -24,11 +24,12 @@ from machine import sentence
 from ppr_graphs import knowledge_graph
 from ppr_memory import HEAD as HEAD_MEMORY
 from ppr_memory import memory_row
-from ppr_ours import Rank, by_scores, engine, ours, seed_sets
+from ppr_ours import K, Rank, by_scores, engine, ours, seed_sets
 from ppr_peers import PEERS, installed
 from stream import rates
 
-from graphport import GraphSnapshot
+from graphport import GraphSnapshot, top_personalized_pagerank
+from graphport.rank.arrays import Mask
 from graphport.rank.pagerank import Engine
 from graphport.rank.walk import walk_of
 
@@ -47,6 +48,14 @@ class Timing(NamedTuple):
 
     def part(self, of: slice) -> Timing:
         return Timing(self.milliseconds[of], self.orders[of])
+
+
+class Size(NamedTuple):
+    """What a graph of one size costs: milliseconds at the median and p90, and arcs visited at the median."""
+
+    median: float
+    p90: float
+    arcs: float
 
 
 def timed(rank: Rank, sets: list[list[int]]) -> Timing:
@@ -74,7 +83,7 @@ HEAD = """| engine | ranked | seed sets | median ms | p90 | worst | times igraph
 |---|---|---|---|---|---|---|---|---|---|"""
 
 
-def compare(n_nodes: int, damping: float, *, alone: bool) -> tuple[list[str], dict[str, Timing]]:
+def compare(n_nodes: int, damping: float, *, alone: bool) -> tuple[list[str], dict[str, Size]]:
     graph = knowledge_graph(n_nodes)
     ordinary, hubs = seed_sets(graph)
     sets, mask = ordinary + hubs, graph.entry_mask()
@@ -87,6 +96,7 @@ def compare(n_nodes: int, damping: float, *, alone: bool) -> tuple[list[str], di
             out.append(line("igraph", ranked, reference[ranked], reference[ranked]))
         del query
     found: dict[str, Timing] = {}
+    sizes: dict[str, Size] = {}
     for ranked, among in (("entries", mask), ("all", None)):
         found[ranked] = timed(ours(graph, damping, among), sets)
         out.append(line("**graphport top k**", ranked, found[ranked], reference.get(ranked)))
@@ -96,8 +106,9 @@ def compare(n_nodes: int, damping: float, *, alone: bool) -> tuple[list[str], di
                 for t in (found[ranked], reference.get(ranked))
             )
             out.append(line(f"of these {name}", ranked, half, base))
-        alone = timed(ours(graph, damping, among), [rows[:1] for rows in hubs])
-        out.append(line("graphport, a hub alone", ranked, alone, None))
+        one_hub = timed(ours(graph, damping, among), [rows[:1] for rows in hubs])
+        out.append(line("graphport, a hub alone", ranked, one_hub, None))
+        sizes[ranked] = Size(found[ranked].at(0.5), found[ranked].at(0.9), arcs_visited(graph, damping, among, sets))
     few = slice(None, None, len(sets) // SLOW_PEER_SETS)
     base = reference["all"].part(few) if reference else None
     for name in ENGINES:
@@ -109,7 +120,7 @@ def compare(n_nodes: int, damping: float, *, alone: bool) -> tuple[list[str], di
         result = timed(by_scores(graph, peer.build(graph, damping), None), sets[few])
         out.append(line(name, "all", result, base))
     out.append(f"\n{bandwidth(graph)}")
-    return out, found
+    return out, sizes
 
 
 def bandwidth(graph: GraphSnapshot) -> str:
@@ -129,11 +140,24 @@ def _seconds(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def flatness(medians: dict[int, tuple[float, float]]) -> str:
+def arcs_visited(graph: GraphSnapshot, damping: float, among: Mask | None, sets: list[list[int]]) -> float:
+    work = [
+        top_personalized_pagerank(graph, [graph.ids[row] for row in rows], K, among=among, damping=damping).work
+        for rows in sets
+    ]
+    return float(np.median(work))
+
+
+def flatness(found: dict[int, dict[str, Size]]) -> str:
     """What a question costs on the largest graph against the smallest of half a million edges or more."""
-    sizes = sorted(n_nodes for n_nodes in medians if n_nodes >= FLAT_FROM) or sorted(medians)
-    entries, everything = (large / small for large, small in zip(medians[sizes[-1]], medians[sizes[0]], strict=True))
-    return f"\nMedian at {sizes[-1]:,} nodes over that at {sizes[0]:,}: entries {entries:.2f}, all {everything:.2f}.\n"
+    sizes = sorted(n_nodes for n_nodes in found if n_nodes >= FLAT_FROM) or sorted(found)
+    large, small = found[sizes[-1]], found[sizes[0]]
+    told = [
+        f"{ranked} {large[ranked].median / small[ranked].median:.2f} (arcs visited: "
+        f"{large[ranked].arcs / small[ranked].arcs:.2f})"
+        for ranked in ("entries", "all")
+    ]
+    return f"\nMedian at {sizes[-1]:,} nodes over that at {sizes[0]:,}: {', '.join(told)}.\n"
 
 
 def memory_rows(sizes: list[int], *, alone: bool) -> list[str]:
@@ -155,19 +179,18 @@ def main() -> None:
     print(f"# Personalized PageRank\n\n{sentence()}")
     growth = [
         "\n## Growth: graphport top k, milliseconds\n",
-        "| nodes | damping | entries: median | p90 | all: median | p90 |",
-        "|---|---|---|---|---|---|",
+        "| nodes | damping | entries: median | p90 | arcs visited | all: median | p90 | arcs visited |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     flat: list[str] = []
     for damping in options.damping:
-        medians: dict[int, tuple[float, float]] = {}
+        by_size: dict[int, dict[str, Size]] = {}
         for n_nodes in options.nodes:
-            table, found = compare(n_nodes, damping, alone=options.alone)
+            table, by_size[n_nodes] = compare(n_nodes, damping, alone=options.alone)
             print("\n".join(table), flush=True)
-            medians[n_nodes] = (found["entries"].at(0.5), found["all"].at(0.5))
-            cells = [f"{found[ranked].at(q):.1f}" for ranked in ("entries", "all") for q in (0.5, 0.9)]
-            growth.append(f"| {n_nodes:,} | {damping} | " + " | ".join(cells) + " |")
-        flat.append(flatness(medians))
+            cells = [f"{size.median:.1f} | {size.p90:.1f} | {size.arcs:,.0f}" for size in by_size[n_nodes].values()]
+            growth.append(f"| {n_nodes:,} | {damping} | {' | '.join(cells)} |")
+        flat.append(flatness(by_size))
     print("\n".join([*growth, *flat]))
     if not options.no_memory:
         print("\n".join([HEAD_MEMORY, *memory_rows(options.nodes, alone=options.alone)]))
