@@ -185,6 +185,20 @@ LINKERS = Run(
     ),
 )
 
+SINGLE = Run(
+    "questions of one passage",
+    "question_sets_single.py",
+    "DATA",
+    "DATA musique --embedder wordllama",
+    tuple(
+        Figure(
+            f"{name}, a sentence: walk less hybrid, recall@5",
+            rf"^\| {name} \|[^|]*a sentence \| recall@5.*?\| ([+-][\d.]+) \(",
+        )
+        for name in ("2wiki", "hotpot", "hotpot_train", "musique")
+    ),
+)
+
 SNAPSHOTS = Run(
     "snapshots",
     "snapshots.py",
@@ -308,5 +322,5 @@ STREAM = Run(
 
 RUNS = (
     STREAM, PPR, PPR_85, BULK_LOAD, KNOWLEDGE_BASE, _kuzu("ladybug"), _kuzu("kuzu"), POSTGRES, SNAPSHOTS, QUESTIONS,
-    LINKERS, CALLS, TRACED, CODE_INDEXING, ENTITIES, ENTITIES_LIVE, RELATIONS, MATCHING, SERVER,
+    SINGLE, LINKERS, CALLS, TRACED, CODE_INDEXING, ENTITIES, ENTITIES_LIVE, RELATIONS, MATCHING, SERVER,
 )  # fmt: skip
