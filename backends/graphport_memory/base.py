@@ -181,11 +181,12 @@ class Base:
 
 
 def without_props(graph: GraphSnapshot, *, revision: int | None = None) -> GraphSnapshot:
-    """The same columns, shared, without props and with that revision."""
+    """The same columns, shared, without props and with that revision; texts that are packed are unpacked."""
+    ids = tuple(graph.ids)
     return GraphSnapshot(
-        ids=graph.ids,
-        names=graph.names,
-        entries=graph.entries,
+        ids=ids,
+        names=ids if graph.names is graph.ids else tuple(graph.names),
+        entries=tuple(graph.entries),
         node_kinds=graph.node_kinds,
         node_kind=graph.node_kind,
         source_index=graph.source_index,

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshot_graphs import assert_same, graphs, hard_graph
 
-from graphport import GraphSnapshot, personalized_pagerank, top_personalized_pagerank
+from graphport import GraphSnapshot, open_storage, personalized_pagerank, top_personalized_pagerank
 from graphport.errors import StorageCorruptError, StorageFullError, StorageUnavailableError
 from graphport.snapshot.array_file import read_arrays, write_arrays
 
@@ -64,6 +64,17 @@ def test_the_columns_of_a_loaded_graph_are_read_only(tmp_path: Path, mmap: bool)
     hard_graph().save(tmp_path)
     with pytest.raises(ValueError, match="read-only"):
         GraphSnapshot.load(tmp_path, mmap=mmap).weight[0] = 1.0
+
+
+@BOTH
+def test_a_loaded_graph_can_be_put_into_a_store(tmp_path: Path, mmap: bool) -> None:
+    graph = hard_graph()
+    graph.save(tmp_path)
+    with open_storage("memory") as storage:
+        storage.bulk_load(GraphSnapshot.load(tmp_path, mmap=mmap))
+        assert list(storage.iter_nodes()) == list(graph.iter_nodes())
+        assert list(storage.iter_edges()) == list(graph.iter_edges())
+        assert isinstance(storage.snapshot().ids, tuple)
 
 
 def test_a_loaded_graph_can_be_saved_again(tmp_path: Path) -> None:
