@@ -111,6 +111,18 @@ def test_answers_are_bounded_and_say_how_much_there_is(kb: KnowledgeBase) -> Non
             kb.list_entities(limit=wrong)
 
 
+def test_a_chapter_that_has_the_name_in_its_heading_alone_is_told_and_counts_as_no_text(tmp_path: Path) -> None:
+    (tmp_path / "trent.book.md").write_text("# A\n\n## Trent\n\nA council sat.\n\n## Two\n\nNothing.\n")
+    with open_knowledge_base(":memory:", embedder=None) as kb:
+        kb.index([tmp_path])
+        kb.add_entity("location", "Trent")
+        found = kb.find_entity("Trent", "location")
+        assert found is not None
+        assert [(chapter.title, chapter.count) for chapter in found.chapters] == [("Trent", 1)]
+        assert (found.count, found.texts, found.mentions) == (0, 0, ())
+        assert kb.list_entities("location") == [ListedEntity("entity:location:Trent", "location", "Trent", 0, 0)]
+
+
 def test_what_is_hidden_does_not_count_and_comes_back(kb: KnowledgeBase) -> None:
     kb.flag("a")
     assert counts(kb, "Geneva") == {}

@@ -9,7 +9,7 @@ import pytest
 
 from graphport import Entry, KnowledgeBase, open_knowledge_base
 from graphport.knowledge import readings
-from graphport.knowledge.disambiguation import resolve_mentions
+from graphport.knowledge.disambiguation import Reading, resolve_mentions
 from graphport.knowledge.entity_queries import FoundEntity
 from graphport.knowledge.gazetteer import Gazetteer
 from graphport.knowledge.precedence import CuratedFirst
@@ -108,6 +108,44 @@ def test_the_other_names_of_a_chapter_decide_in_all_its_passages(tmp_path: Path)
         assert [chapter.count for chapter in council.chapters] == pytest.approx([1 + 2 / 3, 1 / 5])
         (decision,) = council.chapters[0].decisions
         assert decision.shares == pytest.approx({COUNCIL: 2 / 3, TOWN: 1 / 3})
+
+
+def test_a_heading_is_read_by_its_chapter(tmp_path: Path) -> None:
+    text = "# H\n\n## Of Trent\n\nThe Council of Trent sat.\n\n## Two\n\nNothing.\n"
+    (tmp_path / "h.book.md").write_text(text)
+    with open_knowledge_base(":memory:", embedder=None) as kb:
+        kb.index([tmp_path])
+        kb.add_entity("location", "Trent")
+        kb.add_entity("council", ["Council of Trent", "Trent"])
+        (chapter,) = found(kb, "Trent", "location").chapters
+        # 1/4 x 8 (its full name is near) x 8 (and usually is) = 16 against 1
+        assert chapter.count == pytest.approx(1 / 17)
+        assert found(kb, "Trent", "council").chapters[0].count == pytest.approx(1 + 16 / 17)
+
+
+def test_an_entity_that_no_mention_means_is_not_listed(kb: KnowledgeBase) -> None:
+    kb.add([Entry("d", "And so it was. He sent to Rome and Ulm.")])
+    for name in ("So", "Rome"):
+        kb.add_entity("person", name)
+        kb.add_entity("location", name)
+    assert [item.name for item in kb.list_entities("person")] == ["Rome"]
+
+
+def test_the_readings_told_are_bounded_as_everything_is(kb: KnowledgeBase) -> None:
+    kb.add_entity("person", ["Jane Trent", "Trent"])
+    assert len(found(kb, "Trent").others) == 2
+    answer = kb.find_entity("Trent", limit=1)
+    assert answer is not None
+    assert len(answer.others) == 1
+
+
+def test_the_shares_of_several_mentions_are_their_mean_best_first() -> None:
+    made = readings.Readings()
+    for share in (0.7, 0.6):
+        reading = Reading(0, 5, {"council": share, "a town": 1 - share}, ("canonical name",))
+        made.add(["n"], "Trent", reading, ["a town", "council"], title=False)
+    (decision,) = made.decisions("n", "a town")
+    assert (decision.times, list(decision.shares.items())) == (2, [("council", 0.65), ("a town", 0.35)])
 
 
 def test_nothing_is_read_while_no_name_is_shared(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,7 +96,7 @@ class FoundEntity:
 class _State:
     """What is known of the entities in one state of the truth; ``counted`` takes every mention in full."""
 
-    key: tuple[int, int]
+    revision: int
     now: float
     gazetteer: Gazetteer
     shared: Mapping[str, tuple[str, ...]]
@@ -107,7 +107,10 @@ class _State:
 
 
 class EntityQueries:
-    """The entities of one knowledge base; what was counted is kept while nothing changes."""
+    """The entities of one knowledge base; what was counted is kept while nothing changes.
+
+    Whoever asks has settled the knowledge base before: then a text that expires moves the revision, too.
+    """
 
     def __init__(
         self,
@@ -150,13 +153,12 @@ class EntityQueries:
     def _state(self) -> _State:
         now = self._clock()
         with self._truth.read() as db:
-            expired = db.execute("SELECT count(*) FROM entries WHERE valid_to <= ?", (now,)).fetchone()[0]
-            key = self._truth.revision(), int(expired)
-            if self._known is None or self._known.key != key:
+            revision = self._truth.revision()
+            if self._known is None or self._known.revision != revision:
                 gazetteer = self._gazetteer()
                 counted = _counted(db, now)
                 shared = contested_names(gazetteer)
-                self._known = _State(key, now, gazetteer, shared, counted, _names(gazetteer, counted.values()))
+                self._known = _State(revision, now, gazetteer, shared, counted, _names(gazetteer, counted.values()))
             return self._known
 
     def _numbers(self, state: _State, ids: Iterable[str]) -> list[ListedEntity]:
