@@ -143,6 +143,19 @@ def test_a_batch_that_is_missing_is_no_empty_change(path: Path) -> None:
         storage.changes_since(2)
 
 
+def test_the_feed_reaches_back_to_the_base_of_the_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphport_memory.file, "SMALL_LOG", 2000)
+    with MemoryStorage(path) as storage, MemoryStorage(path) as other:
+        for number in range(64):
+            storage.upsert_nodes([Node(f"n{number:02d}", "k", "name")])
+        known = [since for since in range(65) if other.changes_since(since) is not None]
+        assert known == [*range(known[0], 65)]
+        assert 0 < known[0] < 64
+        changes = other.changes_since(known[0])
+        assert changes is not None
+        assert sorted(changes.nodes) == [f"n{number:02d}" for number in range(known[0], 64)]
+
+
 def test_a_flipped_bit_is_an_error_or_changes_nothing(path: Path, tmp_path: Path) -> None:
     expected, chance, noticed = fill(path, 2000), random.Random(4), 0
     content = path.read_bytes()
