@@ -122,6 +122,16 @@ def test_the_embedding_linker_keeps_the_vectors_of_names_between_sessions(tmp_pa
     assert not (tmp_path / "kb" / VECTOR_FILE).exists()
 
 
+def test_a_damaged_file_of_name_vectors_is_made_anew(tmp_path: Path) -> None:
+    both: tuple[LinkerName, ...] = ("containment", "embedding")
+    with open_knowledge_base(tmp_path / "kb", embedder=letters) as kb:
+        kb.add(ENTRIES)
+        before = kb.search("Who shot Lights Harbour?", graph=True, explain=True, linkers=both)
+    (tmp_path / "kb" / VECTOR_FILE).write_bytes(b"no database at all" * 100)
+    with open_knowledge_base(tmp_path / "kb", embedder=letters) as kb:
+        assert kb.search("Who shot Lights Harbour?", graph=True, explain=True, linkers=both) == before
+
+
 def test_the_embedding_linker_without_an_embedder_is_an_error(kb: KnowledgeBase) -> None:
     with pytest.raises(UnsupportedError, match="embedding linker needs an embedder"):
         kb.search(QUESTION, graph=True, linkers=("embedding",))

@@ -71,9 +71,11 @@ def local_entry_shares(graph: GraphSnapshot, found: LocalPageRank) -> tuple[NDAr
     """Places of the entries that a local walk reached, ascending, and their shares as above."""
     reached = entry_places(graph).of_row[found.rows]
     stands = reached >= 0
-    places, slot = np.unique(reached[stands], return_inverse=True)
-    shares = np.zeros(len(places))
-    np.maximum.at(shares, slot, found.scores[stands])
+    places, shares = reached[stands], found.scores[stands]
+    if not (places[1:] > places[:-1]).all():  # several nodes stand for an entry, or their order is another
+        places, slot = np.unique(places, return_inverse=True)
+        shares, every = np.zeros(len(places)), shares
+        np.maximum.at(shares, slot, every)
     top = shares.max(initial=0.0)
     return places, shares / top if top > 0 else shares
 
