@@ -10,9 +10,11 @@ import pytest
 from graphport import Entry, KnowledgeBase, open_knowledge_base
 from graphport.knowledge import readings
 from graphport.knowledge.disambiguation import Reading, resolve_mentions
+from graphport.knowledge.entities import entity
 from graphport.knowledge.entity_queries import FoundEntity
 from graphport.knowledge.gazetteer import Gazetteer
 from graphport.knowledge.precedence import CuratedFirst
+from graphport.matching import Matcher
 
 COUNCIL, TOWN = "entity:council:Council of Trent", "entity:location:Trent"
 
@@ -141,11 +143,22 @@ def test_the_readings_told_are_bounded_as_everything_is(kb: KnowledgeBase) -> No
 
 def test_the_shares_of_several_mentions_are_their_mean_best_first() -> None:
     made = readings.Readings()
-    for share in (0.7, 0.6):
-        reading = Reading(0, 5, {"council": share, "a town": 1 - share}, ("canonical name",))
-        made.add(["n"], "Trent", reading, ["a town", "council"], title=False)
-    (decision,) = made.decisions("n", "a town")
-    assert (decision.times, list(decision.shares.items())) == (2, [("council", 0.65), ("a town", 0.35)])
+    for shares in ({"a": 0.5, "b": 0.3, "c": 0.2}, {"a": 0.5, "c": 0.4, "b": 0.1}):
+        made.add(["n"], "Trent", Reading(0, 5, shares, ("canonical name",)), ["a", "b", "c"], title=False)
+    (decision,) = made.decisions("n", "b")
+    assert (decision.times, list(decision.shares.items())) == (2, [("a", 0.5), ("c", 0.3), ("b", 0.2)])
+
+
+def test_a_longer_title_takes_the_span_here_as_in_the_facts(kb: KnowledgeBase) -> None:
+    kb.add([Entry("d", "He sang.", title="Trent Reznor"), Entry("e", "Trent Reznor came to Trent.")])
+    assert counts(found(kb, "Trent", "location"))["e"] == pytest.approx(4 / 5)
+
+
+def test_only_entities_of_the_gazetteer_are_read() -> None:
+    gazetteer = Gazetteer((entity("location", "Trent"),))
+    matcher = Matcher({"Trent": ["entity:location:Trent"], "Rome": ["phrase:rome"]})
+    (reading,) = resolve_mentions({"a": "From Rome to Trent"}, gazetteer, matcher=matcher)["a"]
+    assert reading.id == "entity:location:Trent"
 
 
 def test_nothing_is_read_while_no_name_is_shared(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
