@@ -14,6 +14,9 @@ from graphport.snapshot import GraphSnapshot
 from graphport_postgres.connections import Link
 from graphport_postgres.layout import Layout
 
+NO_EXTENSION = (pg.InvalidSchemaName, pg.UndefinedTable)
+"""What AGE says of its own catalog in a database that has none, or no longer."""
+
 
 def require_loadable(graph: GraphSnapshot) -> None:
     """Raises `InvalidInputError` where props are not JSON, or two edges have one key."""
@@ -48,9 +51,11 @@ def bulk_load(connection: Link, layout: Layout, space: str, graph: GraphSnapshot
                 into.write(piece)
 
     counts = {"nodes": graph.n_nodes, "edges": graph.n_edges}
-    alone = _locked_out_readers(connection, sql.SQL("LOCK TABLE {nodes}, {edges} NOWAIT").format(**parts))
+    alone = _succeeds(connection, sql.SQL("LOCK TABLE {nodes}, {edges} NOWAIT").format(**parts), pg.LockNotAvailable)
     if alone:
-        do("TRUNCATE {nodes}, {edges}", *layout.drop_indexes)
+        # AGE, preloaded, lets nobody truncate in a database without its extension.
+        _succeeds(connection, sql.SQL("TRUNCATE {nodes}, {edges}").format(**parts), *NO_EXTENSION)
+        do(*layout.drop_indexes)
     do("DELETE FROM {every_edge}", "DELETE FROM {nodes}")
     node_base, edge_base = _bases(connection, sql.SQL(layout.load_bases).format(**parts))
     copy(layout.copy_nodes, layout.node_lines(graph, node_base))
@@ -62,12 +67,13 @@ def bulk_load(connection: Link, layout: Layout, space: str, graph: GraphSnapshot
     do(*layout.restart, "ANALYZE {nodes} ({pk}), {edges} ({start}, {end})")
 
 
-def _locked_out_readers(connection: Link, lock: sql.Composed) -> bool:
-    connection.execute("SAVEPOINT gp_lock")
+def _succeeds(connection: Link, statement: sql.Composed, *excuses: type[pg.Error]) -> bool:
+    """Runs a statement; False, and as if it had not been tried, where it fails for one of those reasons."""
+    connection.execute("SAVEPOINT gp_try")
     try:
-        connection.execute(lock)
-    except pg.LockNotAvailable:
-        connection.execute("ROLLBACK TO SAVEPOINT gp_lock")
+        connection.execute(statement)
+    except excuses:
+        connection.execute("ROLLBACK TO SAVEPOINT gp_try")
         return False
     return True
 

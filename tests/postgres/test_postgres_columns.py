@@ -222,3 +222,12 @@ def test_props_and_weights_come_back_to_the_letter(engine: Engine) -> None:
         assert repr(storage.snapshot().weight.tolist()) == repr([weight])
 
     round_trip()
+
+
+def test_plain_tables_are_loaded_where_age_is_preloaded_and_not_installed(tables: Engine) -> None:
+    tables.admin().execute("DROP EXTENSION age CASCADE")
+    storage = tables.open()
+    storage.bulk_load(_graph(20, 40))
+    graph = _graph(10, 20)
+    storage.bulk_load(graph)
+    assert storage.snapshot().same_as(graph)
