@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from graphport import Entry, open_knowledge_base
+from graphport import EdgeKey, Entry, open_knowledge_base
 from graphport.builders import Fact, Links, NodeFact
-from graphport.knowledge.facts import nodes_now
+from graphport.knowledge.facts import edges_now, nodes_now
 from graphport.knowledge.ingest import Ingest
 from graphport.knowledge.truth import Truth
 
@@ -68,9 +68,12 @@ def test_only_what_differs_is_taken_into_the_graph(truth: Truth) -> None:
 
 
 @pytest.mark.parametrize("owners", [("document", "mentions"), ("mentions", "document")])
-def test_who_wrote_last_does_not_decide_what_a_node_is(truth: Truth, owners: tuple[str, str]) -> None:
+def test_who_wrote_last_does_not_decide_what_a_node_or_edge_is(truth: Truth, owners: tuple[str, str]) -> None:
     with truth.write() as db:
         for owner in owners:
-            named = Links([NodeFact("x", "thing", f"as the {owner} has it", "a")])
-            Ingest(db, 1, with_graph=True).replace_facts(["a"], owner, named)
+            node = NodeFact("x", "thing", f"as the {owner} has it", "a")
+            edge = Fact("x", "next", "x", "a", props={"by": owner})
+            Ingest(db, 1, with_graph=True).replace_facts(["a"], owner, Links([node], [edge]))
+        key = EdgeKey("x", "x", "next")
+        assert edges_now(db, [key], 0.0, {})[key].props == {"by": "document"}
         assert nodes_now(db, ["x"], 0.0)["x"].name == "as the document has it"

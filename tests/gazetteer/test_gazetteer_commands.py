@@ -104,6 +104,12 @@ def test_a_file_that_is_not_there_or_no_utf_8_is_refused(home: Path) -> None:
     assert "not UTF-8 (byte 10)" in run(home, "import", "other", str(home / "g.csv"), status=1).stderr
 
 
+def test_removing_says_when_there_was_nothing_to_remove(home: Path) -> None:
+    assert run(home, "remove", "thesis", "location", "Genf").stderr.startswith("nothing removed: no entity")
+    assert run(home, "remove", "thesis", "location", "GENEVA").stderr == ""
+    assert [row[1][0] for row in listed(home, "thesis")] == ["John Calvin", 'The "Institutes", 1559']
+
+
 def test_an_export_ends_up_whole_or_not_at_all(home: Path) -> None:
     (home / "g.yaml").write_text("kept")
     assert "no knowledge base" in run(home, "export", "nobody", str(home / "g.yaml"), status=1).stderr

@@ -52,7 +52,11 @@ def add(cli: Cli, name: str, type: str, names: tuple[str, ...]) -> None:  # noqa
 def remove(cli: Cli, name: str, type: str, entity: str) -> None:  # noqa: A002 - the field's word
     """Remove an entity that was added at run time."""
     with cli.open(name) as kb:
+        before = len(kb.gazetteer_listing())
         kb.remove_entity(type, entity)
+        removed = len(kb.gazetteer_listing()) < before
+    if not removed:
+        cli.errors.print(f"nothing removed: no entity of type {type!r} has the canonical name {entity!r}", markup=False)
 
 
 @gazetteer.command()
