@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """``text[start:end]`` of a passage names an entity of one of ``types``."""
+    """``text[start:end]`` of a passage names an entity of one of ``types``, which are sorted."""
 
     start: int
     end: int
@@ -55,7 +55,7 @@ class Example:
 class Proposal:
     """A name that may be an entity: ``count`` sightings in ``passages`` entries, and some of these.
 
-    ``type`` is what most sightings say, "" where none says any.
+    ``type`` is what most sightings say; where none says any, what the words around the name suggest, or "".
     """
 
     name: str

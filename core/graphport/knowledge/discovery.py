@@ -12,6 +12,7 @@ from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.gazetteer import Gazetteer
 from graphport.knowledge.ingest import folded
 from graphport.knowledge.mentions import PROSE
+from graphport.knowledge.suggested_types import SuggestedTypes
 from graphport.knowledge.truth import Truth
 from graphport.matching import fold
 from graphport.proposals import EntityProposer, Example, Known, Passage, Proposal, Sighting
@@ -21,6 +22,8 @@ EXAMPLES = 3
 """Entries that a proposal shows."""
 _AROUND = 60
 """Characters shown on either side."""
+_READ = 20
+"""Entries by which a name's type is judged."""
 _PAGE = 1000
 
 
@@ -37,13 +40,15 @@ def propose_entities(
 
     Spellings that one text would mention are one name, shown as it is written most often. Left out are
     names seen in fewer than ``at_least`` passages, those the gazetteer has, and what it could not hold.
-    ``texts`` gives the texts of entries, for the examples.
+    ``texts`` gives the texts of entries, for the examples. A name without a type gets the one that the
+    words around it suggest.
 
     Raises `InvalidInputError` for a sighting of what does not stand where the proposer says.
     """
+    types = SuggestedTypes()
     have = {fold(name) for item in gazetteer.effective for name in item.names}
     by_name: dict[str, list[Sighting]] = {}
-    for sighting in proposer.propose(passages):
+    for sighting in proposer.propose(types.reading(passages)):
         key = folded(sighting.name)
         if key is not None and key not in have:
             by_name.setdefault(key, []).append(sighting)
@@ -52,10 +57,14 @@ def propose_entities(
         (item for item in counted if item[0].passages >= at_least),
         key=lambda item: (-item[0].passages, -item[0].count, item[0].name),
     )[:limit]
-    known = texts({sighting.entry for _, shown in chosen for sighting in shown})
+    read = texts({sighting.entry for _, first in chosen for sighting in first})
     return [
-        replace(proposal, examples=tuple(_example(proposer.name, sighting, known) for sighting in shown))
-        for proposal, shown in chosen
+        replace(
+            proposal,
+            type=proposal.type or types.suggest([_place(sighting, read) for sighting in first]),
+            examples=tuple(_example(proposer.name, sighting, read) for sighting in first[:EXAMPLES]),
+        )
+        for proposal, first in chosen
     ]
 
 
@@ -72,7 +81,7 @@ def visible_prose(truth: Truth, gazetteer: Gazetteer, now: float) -> Iterator[Pa
             ).fetchall()
         for entry, text in rows:
             known = (
-                Known(match.start, match.end, tuple(type_of[item] for item in match.ids))
+                Known(match.start, match.end, tuple(sorted({type_of[item] for item in match.ids})))
                 for match in gazetteer.matcher.find(text)
             )
             yield Passage(entry, text, tuple(known))
@@ -90,14 +99,13 @@ def find_proposer(name: str) -> EntityProposer:
 
 
 def _proposal(found: Sequence[Sighting]) -> tuple[Proposal, list[Sighting]]:
-    """A name's sightings counted, and those to be shown: the first in each of the first entries by id."""
+    """A name's sightings counted, and those to look at: the first in each of the first entries by id."""
     first: dict[str, Sighting] = {}
     for sighting in found:
         first.setdefault(sighting.entry, sighting)
     name = _most_common(sighting.name for sighting in found)
     kind = _most_common(sighting.type for sighting in found if sighting.type)
-    shown = [first[entry] for entry in sorted(first)[:EXAMPLES]]
-    return Proposal(name, kind, len(found), len(first), ()), shown
+    return Proposal(name, kind, len(found), len(first), ()), [first[entry] for entry in sorted(first)[:_READ]]
 
 
 def _most_common(values: Iterable[str]) -> str:
@@ -105,9 +113,12 @@ def _most_common(values: Iterable[str]) -> str:
     return min(Counter(values).items(), key=lambda item: (-item[1], item[0]), default=("", 0))[0]
 
 
+def _place(sighting: Sighting, texts: Mapping[str, str]) -> tuple[str, int, int]:
+    return texts.get(sighting.entry, ""), sighting.start, sighting.start + len(sighting.name)
+
+
 def _example(proposer: str, sighting: Sighting, texts: Mapping[str, str]) -> Example:
-    start, end = sighting.start, sighting.start + len(sighting.name)
-    text = texts.get(sighting.entry, "")
+    text, start, end = _place(sighting, texts)
     if start < 0 or text[start:end] != sighting.name:
         raise InvalidInputError(
             f"proposer {proposer!r} saw {sighting.name!r:.80} at {start} of entry {sighting.entry!r:.80}, "
