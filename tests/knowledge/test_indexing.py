@@ -107,7 +107,7 @@ class TestWhatIsRead:
     ) -> None:
         (tmp_path / "a.bin2").write_bytes(b"\x00\x01\x02text")
         (tmp_path / "b.png").write_bytes(b"\x89PNG")
-        (tmp_path / "c.txt").write_bytes(b"x" * 2_000_001)
+        (tmp_path / "c.json").write_bytes(b"x" * 2_000_001)
         (tmp_path / "d.txt").touch()
         (tmp_path / "e.txt").write_text("fine")
         (tmp_path / "f.txt").write_text("secret")
@@ -120,6 +120,11 @@ class TestWhatIsRead:
         report = kb.index([tmp_path])
         assert report.skipped == {"binary": 2, "oversized": 1, "empty": 1, "unreadable": 1}
         assert [entry.document for entry in kb.entries()] == ["e.txt"]
+
+    def test_a_text_as_long_as_a_bible_is_read(self, kb: KnowledgeBase, tmp_path: Path) -> None:
+        (tmp_path / "long.txt").write_text("In the beginning was the word.\n\n" * 140_000 + "The end was Amen.\n")
+        assert kb.index([tmp_path]).skipped == {}
+        assert kb.search("Amen", mode="lexical")[0].document == "long.txt"
 
     @pytest.mark.parametrize(
         "data",

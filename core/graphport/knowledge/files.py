@@ -14,6 +14,9 @@ from pathspec import GitIgnoreSpec
 from graphport.errors import SourceError
 
 MAX_FILE_BYTES = 2_000_000
+"""Above it a file is a dump or a bundle and nobody's writing, unless it may be a whole book."""
+_BOOK_SUFFIXES = frozenset(".md .markdown .txt .html .xhtml .epub .pdf".split())
+_BOOK_FACTOR = 20
 # Never anybody's text: what version control, package managers and caches keep beside it.
 _SKIPPED_FOLDERS = frozenset(
     ".git .hg .svn .jj node_modules __pycache__ .venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .idea "
@@ -24,8 +27,6 @@ _BINARY_SUFFIXES = frozenset(
     ".tar .rar .whl .jar .so .dll .dylib .o .a .exe .bin .class .pyc .pyd .wasm .npy .npz .pkl .parquet .sqlite .db "
     ".onnx .safetensors .pt .woff .woff2 .ttf .otf .eot .iso .dmg .deb .rpm".split()
 )
-DOCUMENT_SUFFIXES = frozenset((".epub", ".pdf"))
-"""Binary, but text to a builder that reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _admit(file: Path, path: str, skipped: Skipped, max_bytes: int) -> Iterator[
     except OSError:
         skipped.add("unreadable", path)
         return
-    if info.st_size > (20 * max_bytes if suffix in DOCUMENT_SUFFIXES else max_bytes):
+    if info.st_size > (_BOOK_FACTOR * max_bytes if suffix in _BOOK_SUFFIXES else max_bytes):
         skipped.add("oversized", path)
     elif info.st_size == 0:
         skipped.add("empty", path)
