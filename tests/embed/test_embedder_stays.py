@@ -113,6 +113,26 @@ def test_one_who_is_open_while_all_is_embedded_anew_mixes_nothing(folder: Path) 
         assert kb.status().vectors == 1
 
 
+def test_vectors_of_one_width_are_not_mixed_either(folder: Path) -> None:
+    with open_knowledge_base(folder, embedder=letters) as kb:
+        kb.add([Entry("a", "anvil")])
+        kb._truth.set_meta("embedder", "other/1")  # as another process leaves it that embedded everything anew
+        with pytest.raises(ConfigError, match="the vectors were made by other/1, and callable is asked for"):
+            kb.add([Entry("b", "bead")])
+        assert [entry.id for entry in kb.entries()] == ["a"]
+
+
+def test_a_choice_against_vectors_is_no_embedder_that_is_missing(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with open_knowledge_base(folder, embedder="none") as kb:
+        kb.add([Entry("a", "anvil")])
+    with open_knowledge_base(folder) as kb:
+        kb.add([Entry("b", "bead")])
+        assert (kb.status().vectors, kb.status().embedder) == (0, None)
+    assert [record.message for record in caplog.records] == []
+
+
 def test_a_base_opened_without_an_embedder_keeps_its_vectors_and_its_choice(folder: Path) -> None:
     with open_knowledge_base(folder, embedder=letters) as kb:
         kb.add([Entry("a", "anvil")])

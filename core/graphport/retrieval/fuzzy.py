@@ -16,7 +16,7 @@ import tantivy
 from graphport.errors import BackendUnavailableError, InvalidIdError
 from graphport.matching import form_tokens
 from graphport.retrieval.linking import LinkedEntity, share_of
-from graphport.retrieval.names import is_mention, proper_names
+from graphport.retrieval.names import proper_names
 from graphport.retrieval.open_spans import open_spans
 
 FUZZY = "fuzzy"
@@ -115,8 +115,7 @@ class FuzzyLinker:
             if any(span.start < other.end and other.start < span.end for other in linked):
                 continue
             written = query[span.start : span.end]
-            near = [one for one in self._names.near(written) if is_mention(written, one.name)]
-            best = {one.node: one.score for one in near[:MAX_EQUAL]}
+            best = {one.node: one.score for one in self._names.near(written)[:MAX_EQUAL]}
             share = share_of(query, span.start, span.end, whole) / max(1, len(best))
             linked += [
                 LinkedEntity(node, span.start, span.end, share, FUZZY, score) for node, score in sorted(best.items())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphport.retrieval.dense import DenseIndex
 from graphport.retrieval.linking import LinkedEntity, share_of
-from graphport.retrieval.names import is_mention, proper_names
+from graphport.retrieval.names import proper_names
 from graphport.retrieval.open_spans import open_spans
 
 EMBEDDING = "embedding"
@@ -45,8 +45,8 @@ class SimilarNames:
             self._index.remove("\0".join(pair) for pair in self._names - wanted)
         self._names = wanted
 
-    def near(self, texts: Sequence[str]) -> list[tuple[str, str, float] | None]:
-        """For each text node, name and cosine of the name nearest to it, at least `CUTOFF`; None if none is."""
+    def near(self, texts: Sequence[str]) -> list[tuple[str, float] | None]:
+        """For each text the node of the name nearest to it, and its cosine if at least `CUTOFF`; else None."""
         if self._index is None or not texts:
             return [None] * len(texts)
         return [_above_cutoff(self._index.search(vector, 1)) for vector in self._vectors(texts)]
@@ -69,15 +69,14 @@ class EmbeddingLinker:
         linked: list[LinkedEntity] = []
         for span, near in zip(spans, self._names.near([query[one.start : one.end] for one in spans]), strict=True):
             is_free = not any(span.start < other.end and other.start < span.end for other in linked)
-            if near is not None and is_free and is_mention(query[span.start : span.end], near[1]):
+            if near is not None and is_free:
                 share = share_of(query, span.start, span.end, whole)
-                linked.append(LinkedEntity(near[0], span.start, span.end, share, EMBEDDING, near[2]))
+                linked.append(LinkedEntity(near[0], span.start, span.end, share, EMBEDDING, near[1]))
         return sorted(linked, key=lambda entity: (entity.start, entity.node))
 
 
-def _above_cutoff(found: Sequence[tuple[str, float]]) -> tuple[str, str, float] | None:
+def _above_cutoff(found: Sequence[tuple[str, float]]) -> tuple[str, float] | None:
     for what, score in found:
         if score >= CUTOFF:
-            node, _, name = what.partition("\0")
-            return node, name, min(1.0, score)
+            return what.partition("\0")[0], min(1.0, score)
     return None
