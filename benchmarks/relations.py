@@ -21,8 +21,9 @@ from typing import Any
 from entities import read_gazetteer, read_verses
 
 from graphport import Entry, load_config
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.knowledge.base import KnowledgeBase
 from graphport.knowledge.entities import Entity
+from graphport.knowledge.opening import open_knowledge_base
 from graphport.matching import fold
 
 ROUNDS = 5

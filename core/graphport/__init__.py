@@ -15,7 +15,8 @@ from graphport.storage import Backend, Capability, GraphStorage
 
 if TYPE_CHECKING:
     from graphport.config import load_config
-    from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+    from graphport.knowledge.base import KnowledgeBase
+    from graphport.knowledge.opening import open_knowledge_base
     from graphport.rank.adjacency import undirected_weighted_adjacency
     from graphport.rank.communities import leiden_communities, louvain_communities, modularity
     from graphport.rank.pagerank import personalized_pagerank
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "load_config": "graphport.config",
     "KnowledgeBase": "graphport.knowledge.base",
-    "open_knowledge_base": "graphport.knowledge.base",
+    "open_knowledge_base": "graphport.knowledge.opening",
     "leiden_communities": "graphport.rank.communities",
     "louvain_communities": "graphport.rank.communities",
     "modularity": "graphport.rank.communities",

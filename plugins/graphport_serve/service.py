@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from graphport.config import Config
 from graphport.errors import KnowledgeBaseNotFoundError, StorageClosedError
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.knowledge.base import KnowledgeBase
 from graphport.knowledge.folders import knowledge_bases
+from graphport.knowledge.opening import open_knowledge_base
 from graphport.server_config import Scope
 from graphport_serve.access import Access
 from graphport_serve.workers import Workers

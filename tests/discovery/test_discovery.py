@@ -16,8 +16,9 @@ from graphport import Entry, hookimpl, load_config
 from graphport.cli.main import main
 from graphport.errors import InvalidInputError, InvalidQueryError
 from graphport.hookspecs import PROJECT
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.knowledge.base import KnowledgeBase
 from graphport.knowledge.capitals import Capitals
+from graphport.knowledge.opening import open_knowledge_base
 from graphport.proposals import EntityProposer, Example, Known, Passage, Proposal, Sighting
 from graphport.registry import Plugins
 

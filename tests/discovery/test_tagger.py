@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from graphport import Entry
-from graphport.knowledge.base import open_knowledge_base
+from graphport.knowledge.opening import open_knowledge_base
 from graphport.knowledge.tagger import Tagger, installed_taggers
 from graphport.proposals import Known, Passage, Sighting
 

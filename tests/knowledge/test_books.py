@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphport.knowledge.base import open_knowledge_base
+from graphport.knowledge.opening import open_knowledge_base
 
 BOOK = """# A Short History
 

@@ -11,7 +11,8 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from graphport import Edge, Entry, GraphSnapshot
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.knowledge.base import KnowledgeBase
+from graphport.knowledge.opening import open_knowledge_base
 
 NAMES = ["Trent", "Council of Trent", "Calvin", "Geneva", "trent", "CALVIN", "the Council"]
 WORDS = [*NAMES, "met at", "wrote of the", "and", "Calvinism", "."]

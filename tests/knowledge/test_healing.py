@@ -27,7 +27,8 @@ from graphport.errors import (
     StorageUnavailableError,
     UnsupportedError,
 )
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.knowledge.base import KnowledgeBase
+from graphport.knowledge.opening import open_knowledge_base
 
 ENTRIES = [
     Entry("a", "Carol manages the Berlin office of Acme Corp.", "Carol"),
@@ -247,7 +248,7 @@ class TestErrors:
 WORKER = """
 import sys
 from pathlib import Path
-from graphport.knowledge.base import open_knowledge_base
+from graphport.knowledge.opening import open_knowledge_base
 with open_knowledge_base(Path(sys.argv[1]), embedder=None) as kb:
     print("open", flush=True)
     for source in sys.argv[2:]:

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphport.errors import SourceError, UnsupportedError
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.knowledge.base import KnowledgeBase
+from graphport.knowledge.opening import open_knowledge_base
 
 GUIDE = """# Guide
 

@@ -8,7 +8,8 @@ import pytest
 
 from graphport import Entry
 from graphport.builders import Extraction, Fact, Links, Lookup, NodeFact
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.knowledge.base import KnowledgeBase
+from graphport.knowledge.opening import open_knowledge_base
 from graphport.knowledge.text_builder import EntryBuilder
 
 OFFICE = [

@@ -12,8 +12,9 @@ import pytest
 
 from graphport import Edge, Entry
 from graphport.config import Config, load_config
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.knowledge.base import KnowledgeBase
 from graphport.knowledge.cooccurrence import npmi
+from graphport.knowledge.opening import open_knowledge_base
 
 
 def config(co_occurs: int, *names: str | tuple[str, ...], **more: object) -> Config:

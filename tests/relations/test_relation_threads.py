@@ -6,7 +6,7 @@ import threading
 import time
 
 from graphport import Entry
-from graphport.knowledge.base import open_knowledge_base
+from graphport.knowledge.opening import open_knowledge_base
 
 
 def test_names_are_asked_for_while_another_thread_writes() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphport import Entry, load_config
-from graphport.knowledge.base import open_knowledge_base
+from graphport.knowledge.opening import open_knowledge_base
 from graphport_serve.questions.graphs import Around
 
 

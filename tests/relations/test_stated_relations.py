@@ -6,7 +6,8 @@ from pathlib import Path
 
 from graphport import Edge, EdgeKey, Entry, load_config
 from graphport.config import Config
-from graphport.knowledge.base import KnowledgeBase, open_knowledge_base
+from graphport.knowledge.base import KnowledgeBase
+from graphport.knowledge.opening import open_knowledge_base
 
 
 def config(patterns: object = "default", **more: object) -> Config:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 from graphport import Entry, KnowledgeBase, load_config, open_knowledge_base
 from graphport.config import LinkerName
 from graphport.errors import ConfigError, InvalidQueryError, UnsupportedError
-from graphport.knowledge import linkable
+from graphport.knowledge import linkable, reporting
 from graphport.knowledge.linkers import VECTOR_FILE
 from graphport.retrieval import fuzzy, similar_names
+from graphport.retrieval.packing import Packed, pack_evidence
 
 FUZZY: tuple[LinkerName, ...] = ("containment", "fuzzy")
 ENTRIES = [
@@ -142,13 +144,12 @@ def test_the_embedding_linker_without_an_embedder_is_an_error(kb: KnowledgeBase)
 
 def test_a_report_counts_the_entities_of_the_query(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[str, object] = {}
-    original = kb.make_report.__globals__["pack_evidence"]
 
-    def spy(*args: object, **options: object) -> object:
+    def spy(*args: Any, **options: Any) -> Packed:
         seen.update(options)
-        return original(*args, **options)
+        return pack_evidence(*args, **options)
 
-    monkeypatch.setitem(kb.make_report.__globals__, "pack_evidence", spy)
+    monkeypatch.setattr(reporting, "pack_evidence", spy)
     kb.make_report("What did Jane Roe direct?", 100)
     assert seen["entities"] == {"director": ["phrase:jane roe"], "film": ["phrase:jane roe"]}
     kb.make_report("What did Jane Roe direct?", 100, graph=False)

@@ -40,7 +40,7 @@ class Cli:
 
     def open(self, name: str, *, create: bool = False, embedder: str | None = None) -> KnowledgeBase:
         """The knowledge base of that name; unless ``create``, it must exist."""
-        from graphport.knowledge.base import open_knowledge_base
+        from graphport.knowledge.opening import open_knowledge_base
 
         return open_knowledge_base(name, config=self.config, create=create, embedder=embedder or "auto")
 

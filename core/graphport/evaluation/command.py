@@ -47,8 +47,8 @@ def evaluate_command(
     from graphport.evaluation.questions import load_questions
     from graphport.evaluation.run import check_modes, evaluate, summaries
     from graphport.evaluation.vectors import KeptVectors
-    from graphport.knowledge.base import MEMORY, open_knowledge_base
     from graphport.knowledge.embeddings import choose_embedder
+    from graphport.knowledge.opening import MEMORY, open_knowledge_base
 
     wanted = [mode.strip() for mode in modes.split(",") if mode.strip()]
     check_modes(wanted)

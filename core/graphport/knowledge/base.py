@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import logging
-import re
 import sqlite3
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +20,6 @@ from numpy.typing import NDArray
 
 from graphport.builders import Builder, Entry, Extraction
 from graphport.config import (
-    Config,
     Engine,
     GraphConfig,
     GraphMode,
@@ -30,33 +27,31 @@ from graphport.config import (
     LinkerName,
     Mode,
     check_graph,
-    load_config,
 )
 from graphport.embedding import Embedder
 from graphport.errors import (
     EntryNotFoundError,
-    KnowledgeBaseNotFoundError,
     SourceError,
     StorageBusyError,
-    StorageUnavailableError,
     UnsupportedError,
 )
 from graphport.knowledge.cooccurrence import Cooccurrence, common_entries
+from graphport.knowledge.curation import Curation
 from graphport.knowledge.derived import Derived, GraphPlan
 from graphport.knowledge.discovery import find_proposer, propose_entities, visible_prose
 from graphport.knowledge.embeddings import NONE, choose_embedder, embedder_changed
-from graphport.knowledge.entities import TOPIC, Entity, entity
+from graphport.knowledge.entities import TOPIC, Entity
 from graphport.knowledge.entity_queries import EntityQueries, FoundEntity, ListedEntity
 from graphport.knowledge.facts import entries_of
-from graphport.knowledge.folders import TRUTH_FILE, knowledge_bases
+from graphport.knowledge.fingerprint import fingerprint
+from graphport.knowledge.folders import TRUTH_FILE
 from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow, ImportReport
 from graphport.knowledge.indexing import Indexer, IndexReport, Progress, embedded_text
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
 from graphport.knowledge.linkers import Linkers
-from graphport.knowledge.mentions import Vocabulary, forget_relations, link_mentions, read_vocabulary, with_all_mentions
-from graphport.knowledge.runtime_entities import read_runtime, write_runtime
-from graphport.knowledge.search import SearchOptions, entities_of, search
-from graphport.knowledge.text_builder import CITES
+from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary, with_all_mentions
+from graphport.knowledge.reporting import report_entry, report_on
+from graphport.knowledge.search import SearchOptions, search
 from graphport.knowledge.truth import Truth
 from graphport.model import EdgeKey, GraphCounts, check_ids, check_key, dump_props
 from graphport.patterns import CO_OCCURS, Patterns
@@ -65,15 +60,13 @@ from graphport.registry import open_backend, plugins
 from graphport.retrieval.hits import Hit
 from graphport.retrieval.lexical import LexicalIndex
 from graphport.retrieval.linking import Linker
-from graphport.retrieval.packing import pack_evidence
-from graphport.retrieval.report import Report, compose_report
+from graphport.retrieval.report import Report
 from graphport.snapshot import GraphSnapshot, snapshot_of
 from graphport.storage import GraphStorage
 from graphport.traverse import check_limit
 
 log = logging.getLogger("graphport")
 
-MEMORY = ":memory:"
 REPORT = "report"
 
 
@@ -111,10 +104,10 @@ class KnowledgeBase:
         self.config = config
         self.folder = folder
         self.clock = clock
-        self._declared = tuple(entity(item.type, item.names) for item in config.entities)
         self._patterns = Patterns(config.relations.patterns) if config.relations.patterns else None
         plan = _graph_plan(config, folder, self._shared_names) if config.strategy.graph else None
         self._truth = Truth(None if folder is None else folder / TRUTH_FILE)
+        self._curation = Curation(self._truth, config)
         self._derived = Derived(self._truth, folder, plan, clock)
         self._entity_queries = EntityQueries(self._truth, self.gazetteer, self.vocabulary, clock)
         self._names: tuple[str, Vocabulary] | None = None
@@ -124,7 +117,7 @@ class KnowledgeBase:
         try:
             self._embedder = choose_embedder(embedder, self._truth.meta("embedder"), self._sample)
             self._declined = embedder is None or embedder == NONE
-            self._note_declared()
+            self._curation.note_declared()
         except BaseException:
             self.close()
             raise
@@ -242,49 +235,10 @@ class KnowledgeBase:
         out, `pack_evidence` chooses. ``save`` keeps the report as an entry of kind ``report``, a node with
         ``cites`` edges to what it cites.
         """
-        asked: dict[str, Any] = {"graph": self.config.strategy.graph, "top_k": 40, **options}
-        found = self.search(query, **asked)
-        hits = [hit for hit in found if hit.kind != REPORT]
-        entries = [hit.entry for hit in hits]
-        linked = entities_of(self, query, SearchOptions.of(self.config.retrieval, asked))
-        about = self._about(entries, {entity.node for entity in linked})
-        packed = pack_evidence(hits, budget, query=query, entities=about, similarity=self._similarity(entries))
-        report = compose_report(query, packed.hits)
+        report = report_on(self, self._truth, self._derived.dense(), query, budget, options)
         if save:
-            with self._truth.read() as db:
-                nodes = [node for entry in report.cites for node in self._nodes_of(db, entry)]
-            entry = Entry(
-                f"report:{_fingerprint(report.markdown)}", report.markdown, query, REPORT, meta={CITES: nodes}
-            )
-            self.add([entry])
+            self.add([report_entry(self._truth, report)])
         return report
-
-    def _nodes_of(self, db: sqlite3.Connection, entry: str) -> list[str]:
-        rows = db.execute("SELECT DISTINCT id FROM node_facts WHERE entry = ? AND stands ORDER BY id", (entry,))
-        return [row[0] for row in rows]
-
-    def _about(self, entries: Sequence[str], nodes: Iterable[str]) -> dict[str, list[str]]:
-        """Which of the nodes each of the entries is about; an entry that is about none is not in the dict."""
-        about: dict[str, list[str]] = {}
-        with self._truth.read() as db:
-            rows = db.execute(
-                "SELECT DISTINCT n.entry, n.id FROM json_each(?) j JOIN node_facts n ON n.entry = j.value "
-                "WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.entry, n.id",
-                (json.dumps(list(entries)), json.dumps(sorted(nodes))),
-            )
-            for entry, node in rows:
-                about.setdefault(entry, []).append(node)
-        return about
-
-    def _similarity(self, entries: Sequence[str]) -> NDArray[np.float32] | None:
-        """(n, n) cosines of entries by their vectors, None unless each has one."""
-        index = self._derived.dense()
-        vectors = [] if index is None else [index.vector(entry) for entry in entries]
-        known = [vector for vector in vectors if vector is not None]
-        if len(known) < len(entries) or not known:
-            return None
-        matrix = np.stack(known)
-        return matrix @ matrix.T
 
     def lexical(self) -> LexicalIndex:
         """The lexical index, up to date."""
@@ -403,12 +357,11 @@ class KnowledgeBase:
 
     def gazetteer(self) -> Gazetteer:
         """Declared and runtime entities as they are now."""
-        with self._truth.read() as db:
-            return Gazetteer(self._declared, read_runtime(db))
+        return self._curation.gazetteer()
 
     def add_entity(self, type: str, names: str | Sequence[str]) -> None:  # noqa: A002 - the field's word
         """Add an entity, or names to one; see `Gazetteer.add_entity`. The next query knows it."""
-        self._change_gazetteer(lambda gazetteer: gazetteer.add_entity(type, names))
+        self._curate(lambda gazetteer: gazetteer.add_entity(type, names))
 
     def import_entities(self, entities: Iterable[Entity]) -> ImportReport:
         """Add many entities at once, all or none; those the config declares are left as they are."""
@@ -420,12 +373,16 @@ class KnowledgeBase:
             changed, report = gazetteer.add_all(wanted)
             return changed
 
-        self._change_gazetteer(add)
+        self._curate(add)
         return report
 
     def remove_entity(self, type: str, name: str) -> None:  # noqa: A002 - the field's word
         """Remove a runtime entity; see `Gazetteer.remove_entity`."""
-        self._change_gazetteer(lambda gazetteer: gazetteer.remove_entity(type, name))
+        self._curate(lambda gazetteer: gazetteer.remove_entity(type, name))
+
+    def _curate(self, change: Callable[[Gazetteer], Gazetteer]) -> None:
+        if self._curation.change(change):
+            self._bring_up_to_date(None)
 
     def gazetteer_listing(self) -> list[GazetteerRow]:
         """Every entity with its origin, declared or runtime."""
@@ -477,42 +434,6 @@ class KnowledgeBase:
             limit=limit,
             at_least=at_least,
         )
-
-    def _change_gazetteer(self, change: Callable[[Gazetteer], Gazetteer]) -> None:
-        with self._truth.write() as db:
-            old = self.gazetteer()
-            new = change(old)
-            if new.runtime == old.runtime:
-                return
-            write_runtime(db, old.runtime, new.runtime)
-            self._note_names(db, old.effective, new.effective)
-        self._bring_up_to_date(None)
-
-    def _note_declared(self) -> None:
-        """What the config declares may have changed since this was last open."""
-        declared = [(item.type, item.names) for item in self._declared]
-        templates = self.config.relations.patterns
-        fingerprint = _fingerprint([declared, templates] if templates else declared)
-        if self._truth.meta("declared") == fingerprint:
-            return
-        with self._truth.write() as db:
-            before = json.loads(self._truth.meta("declared_entities") or "[]")
-            old = Gazetteer(tuple(entity(kind, names) for kind, names in before), self.gazetteer().runtime)
-            self._note_names(db, old.effective, self.gazetteer().effective)
-            self._truth.set_meta("declared", fingerprint)
-            self._truth.set_meta("declared_entities", json.dumps(declared))
-            patterns = _fingerprint(templates) if templates else ""
-            if (self._truth.meta("patterns") or "") != patterns:
-                forget_relations(db, self._truth, search_again=bool(templates))
-                self._truth.set_meta("patterns", patterns)
-
-    def _note_names(self, db: sqlite3.Connection, old: Sequence[Entity], new: Sequence[Entity]) -> None:
-        """Texts that may hold a name that came, went or changed its meaning are searched again."""
-        changed = set(old) ^ set(new)
-        if changed:
-            forms = sorted({name for item in changed for name in item.names})
-            db.executemany("INSERT OR IGNORE INTO stale_forms VALUES (?)", [(form,) for form in forms])
-            self._truth.set_meta("names", str(self._truth.next_revision()))
 
     # -- inside -------------------------------------------------------------------------------------
 
@@ -614,45 +535,6 @@ class KnowledgeBase:
         self.close()
 
 
-def open_knowledge_base(
-    name: str | Path,
-    *,
-    config: Config | str | Path | Mapping[str, Any] | None = None,
-    embedder: str | Embedder | None = "auto",
-    create: bool = True,
-    clock: Callable[[], float] = time.time,
-) -> KnowledgeBase:
-    """Open a knowledge base by name (in the config's ``data_dir``), by folder, or ``":memory:"``.
-
-    A `Path`, or a name with a ``/``, is a folder. ``embedder`` overrides the config: a name, a callable
-    from texts to an (n, d) matrix, None for none. ``create`` False raises `KnowledgeBaseNotFoundError`
-    for one that does not exist. ``clock`` gives the seconds since the epoch that expiry is judged by.
-    """
-    settings = config if isinstance(config, Config) else load_config(config)
-    is_folder = isinstance(name, Path) or "/" in name
-    folder = None if name == MEMORY else Path(name) if is_folder else settings.home / str(name)
-    label = "memory" if folder is None else folder.name
-    base = settings.knowledge_base(_config_name(label))
-    if folder is not None and not (folder / TRUTH_FILE).exists():
-        if not create:
-            there = ", ".join(knowledge_bases(settings)) or "none yet"
-            raise KnowledgeBaseNotFoundError(
-                f"no knowledge base {str(name)!r} in {folder.parent}; there are: {there}. "
-                f"Make it with: graphport index PATH --db {name}"
-            )
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StorageUnavailableError(f"folder {folder} cannot be made ({error}); check the path") from error
-    wanted = base.embedder if embedder == "auto" and base.embedder is not None else embedder
-    return KnowledgeBase(base, folder, embedder=wanted, clock=clock)
-
-
-def _config_name(label: str) -> str:
-    cleaned = re.sub(r"[^A-Za-z0-9_.-]", "-", label).strip(".-_")
-    return cleaned or "default"
-
-
 def _graph_plan(
     config: KnowledgeBaseConfig, folder: Path | None, shared_names: Callable[[], Iterable[Sequence[str]]]
 ) -> GraphPlan:
@@ -663,7 +545,7 @@ def _graph_plan(
     return GraphPlan(
         lambda: open_backend(backend, options),
         factors,
-        _fingerprint(
+        fingerprint(
             [backend.name, options.model_dump(mode="json"), sorted(factors.items()), *([limit] if limit else [])]
         ),
         Path(files) if files else None,
@@ -671,10 +553,6 @@ def _graph_plan(
     )
 
 
-def _fingerprint(value: Any) -> str:
-    return hashlib.blake2b(json.dumps(value, sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
-
-
 def _digest(entry: Entry) -> str:
     shown = [entry.text, entry.title, entry.kind, entry.names, dump_props(entry.meta)]
-    return _fingerprint(shown)
+    return fingerprint(shown)

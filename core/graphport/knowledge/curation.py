@@ -1,0 +1,65 @@
+"""Changing the gazetteer: what the config declares, what is added while it runs, and which texts that concerns."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from graphport.config import KnowledgeBaseConfig
+from graphport.knowledge.entities import Entity, entity
+from graphport.knowledge.fingerprint import fingerprint
+from graphport.knowledge.gazetteer import Gazetteer
+from graphport.knowledge.mentions import forget_relations
+from graphport.knowledge.runtime_entities import read_runtime, write_runtime
+from graphport.knowledge.truth import Truth
+
+
+class Curation:
+    """The gazetteer of one knowledge base in its truth. What it changes is linked by whoever asked."""
+
+    def __init__(self, truth: Truth, config: KnowledgeBaseConfig) -> None:
+        self._truth = truth
+        self._declared = tuple(entity(item.type, item.names) for item in config.entities)
+        self._templates = config.relations.patterns
+
+    def gazetteer(self) -> Gazetteer:
+        """Declared and runtime entities as they are now."""
+        with self._truth.read() as db:
+            return Gazetteer(self._declared, read_runtime(db))
+
+    def change(self, change: Callable[[Gazetteer], Gazetteer]) -> bool:
+        """Puts the changed runtime layer in place of the old one, all or nothing. Whether anything differs."""
+        with self._truth.write() as db:
+            old = self.gazetteer()
+            new = change(old)
+            if new.runtime == old.runtime:
+                return False
+            write_runtime(db, old.runtime, new.runtime)
+            self._note_names(db, old.effective, new.effective)
+        return True
+
+    def note_declared(self) -> None:
+        """What the config declares may have changed since this was last open."""
+        declared = [(item.type, item.names) for item in self._declared]
+        now = fingerprint([declared, self._templates] if self._templates else declared)
+        if self._truth.meta("declared") == now:
+            return
+        with self._truth.write() as db:
+            before = json.loads(self._truth.meta("declared_entities") or "[]")
+            old = Gazetteer(tuple(entity(kind, names) for kind, names in before), self.gazetteer().runtime)
+            self._note_names(db, old.effective, self.gazetteer().effective)
+            self._truth.set_meta("declared", now)
+            self._truth.set_meta("declared_entities", json.dumps(declared))
+            patterns = fingerprint(self._templates) if self._templates else ""
+            if (self._truth.meta("patterns") or "") != patterns:
+                forget_relations(db, self._truth, search_again=bool(self._templates))
+                self._truth.set_meta("patterns", patterns)
+
+    def _note_names(self, db: sqlite3.Connection, old: Sequence[Entity], new: Sequence[Entity]) -> None:
+        """Texts that may hold a name that came, went or changed its meaning are searched again."""
+        changed = set(old) ^ set(new)
+        if changed:
+            forms = sorted({name for item in changed for name in item.names})
+            db.executemany("INSERT OR IGNORE INTO stale_forms VALUES (?)", [(form,) for form in forms])
+            self._truth.set_meta("names", str(self._truth.next_revision()))
