@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphport.errors import StorageCorruptError, StorageUnavailableError
+from graphport.errors import StorageCorruptError, StorageFormatError
 from graphport_kuzu import durable
 
 CURRENT = "CURRENT"
@@ -34,7 +34,7 @@ class Pointer:
 def read_pointer(folder: Path) -> Pointer | None:
     """What ``CURRENT`` says; None where there is none: the graph was never opened.
 
-    Raises `StorageCorruptError` for what makes no sense, `StorageUnavailableError` for a newer format.
+    Raises `StorageCorruptError` for what makes no sense, `StorageFormatError` for another format.
     """
     file = folder / CURRENT
     try:
@@ -45,7 +45,7 @@ def read_pointer(folder: Path) -> Pointer | None:
     if match is None:
         raise StorageCorruptError(f"{file} says {text!r:.80}; it must name a generation, as 'gen-000001 format 1'")
     if int(match[2]) != FORMAT:
-        raise StorageUnavailableError(
+        raise StorageFormatError(
             f"{file} has format {match[2]}, this graphport reads {FORMAT}; use the version that wrote it"
         )
     return Pointer(int(match[1]), None if match[3] is None else int(match[3]))

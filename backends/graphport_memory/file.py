@@ -17,6 +17,7 @@ from graphport.errors import (
     StorageBusyError,
     StorageCorruptError,
     StorageError,
+    StorageFormatError,
     StorageFullError,
     StorageUnavailableError,
 )
@@ -232,7 +233,7 @@ class GraphFile:
         if application != APPLICATION_ID:
             raise StorageCorruptError(f"{self.path} is an SQLite file of something else; name another file")
         if version != FORMAT:
-            raise StorageUnavailableError(
+            raise StorageFormatError(
                 f"{self.path} has format {version}, this graphport reads {FORMAT}; use the version that wrote it"
             )
 

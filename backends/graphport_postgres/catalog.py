@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from psycopg import errors as pg
 from psycopg import sql
 
-from graphport.errors import StorageCorruptError, StorageUnavailableError
+from graphport.errors import StorageCorruptError, StorageFormatError, StorageUnavailableError
 from graphport_postgres.connections import Link
 from graphport_postgres.layout import Layout, space_name
 
@@ -49,7 +49,7 @@ class Catalog:
             if version == FORMAT and not read_only and not self.is_present(connection):
                 self.register(connection)
         if version != FORMAT:
-            raise StorageUnavailableError(
+            raise StorageFormatError(
                 f"the database's graphs have format {version}, this graphport reads {FORMAT}; "
                 "use the version that wrote them"
             )

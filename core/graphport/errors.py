@@ -25,6 +25,7 @@
     └── StorageError
         ├── StorageBusyError          somebody else holds it; try again
         ├── StorageUnavailableError   the server or file cannot be reached
+        │   └── StorageFormatError    it was written by another version of graphport
         ├── StorageCorruptError       the bytes are there and make no sense
         ├── StorageFullError          out of space or memory
         ├── StorageClosedError        used after close()
@@ -145,6 +146,10 @@ class StorageBusyError(StorageError):
 
 class StorageUnavailableError(StorageError):
     code = "storage-unavailable"
+
+
+class StorageFormatError(StorageUnavailableError):
+    code = "storage-format"
 
 
 class StorageCorruptError(StorageError):

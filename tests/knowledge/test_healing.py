@@ -85,6 +85,14 @@ class TestDerivedIndexes:
             assert answers(kb) == expected
         assert (filled / "graph.memory.corrupt-1").read_bytes().startswith(b"this is no database")
 
+    def test_a_graph_of_another_version_is_moved_aside_and_built_anew(self, filled: Path, expected: object) -> None:
+        with sqlite3.connect(filled / "graph.memory") as db:
+            db.execute("PRAGMA user_version = 1")
+        db.close()
+        with opened(filled) as kb:
+            assert answers(kb) == expected
+        assert (filled / "graph.memory.corrupt-1").exists()
+
     def test_a_graph_somebody_else_wrote_to_is_built_anew(self, filled: Path, expected: object) -> None:
         from graphport import Node, open_storage
 

@@ -21,7 +21,7 @@ from typing import Any
 import filelock
 import numpy as np
 
-from graphport.errors import StorageBusyError, StorageCorruptError
+from graphport.errors import StorageBusyError, StorageCorruptError, StorageFormatError
 from graphport.knowledge import facts
 from graphport.knowledge.truth import BUSY_SECONDS, Truth
 from graphport.model import Edge, EdgeKey
@@ -266,7 +266,7 @@ class Derived:
     def _open_storage(self, plan: GraphPlan) -> GraphStorage:
         try:
             return plan.open()
-        except StorageCorruptError as error:
+        except (StorageCorruptError, StorageFormatError) as error:
             if plan.files is None:
                 raise
             log.warning("%s; the graph is built anew from the facts", error)
