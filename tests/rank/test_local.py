@@ -38,7 +38,7 @@ def test_it_looks_at_the_neighbourhood_alone() -> None:
     n = 10_000
     chain = GraphSnapshot.from_arrays([f"n{row:05}" for row in range(n)], range(n - 1), range(1, n))
     found = local_pagerank(chain, {"n00000"}, tol=1e-4)
-    assert found.work < 20
+    assert found.work < 50
     assert found.rest <= 1e-4
     assert [chain.ids[row] for row in found.rows[:3]] == ["n00000", "n00001", "n00002"]
     assert found.scores[:3] == pytest.approx([0.5, 0.25, 0.125])

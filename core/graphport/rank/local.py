@@ -20,6 +20,8 @@ from graphport.rank.scratch import Scratch
 from graphport.rank.seeds import Reset, Seeds, reset_of
 from graphport.snapshot import GraphSnapshot
 
+_SPREAD = 256
+"""Rows that the mass left over is taken to lie on at first; starting coarser means more rounds and more arcs."""
 _FINER = 4.0
 _CHEAP = 100_000
 """Arcs that any walk may follow, however small the graph."""
@@ -58,7 +60,7 @@ def local_pagerank(
     rho, score = scratch.rho, scratch.q
     rho[reset.rows] = reset.mass
     reached: Index = reset.rows.astype(np.int32)
-    threshold, work = tol, 0
+    threshold, work = tol / _SPREAD, 0
     while True:
         touched = [reached]
         front = reached[rho[reached] > threshold]
