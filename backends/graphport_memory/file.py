@@ -8,7 +8,7 @@ import time
 import zlib
 from collections import defaultdict
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,13 +69,14 @@ class GraphFile:
         self._timeout = busy_timeout
         self._process = os.getpid()
         self._seen = -1
-        with self._typed():
-            self._writer = None if read_only else self._connect("rwc")
+        with self._typed(), ExitStack() as opened:
+            self._writer = None if read_only else opened.enter_context(closing(self._connect("rwc")))
             if self._writer is not None:
                 self._prepare(self._writer)
                 self._register(self._writer)
-            self._reader = self._connect("ro")
+            self._reader = opened.enter_context(closing(self._connect("ro")))
             self._require_ours(self._reader)
+            opened.pop_all()  # from here on `close` closes them
 
     def newest(self, state: State) -> State:
         """``state`` with what others committed since; one cheap query when there is nothing."""
@@ -204,7 +205,11 @@ class GraphFile:
             isolation_level=None,
             check_same_thread=False,  # MemoryStorage's locks keep threads apart
         )
-        connection.execute("PRAGMA synchronous = FULL")
+        try:
+            connection.execute("PRAGMA synchronous = FULL")
+        except BaseException:  # a file that is no database, say
+            connection.close()
+            raise
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
