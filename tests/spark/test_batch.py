@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ IDS = ["", "a'b", "e\u0301", "\u00e9", "😀", "\uff5e", "new\nline", "tail"]
 
 
 @pytest.fixture
-def graph(tmp_path: Path) -> GraphStorage:
+def graph(tmp_path: Path) -> Iterator[GraphStorage]:
     """A path through odd ids (the first of them set apart), a self-loop and two parallel edges."""
     names = IDS[1:]
     storage = open_storage("memory", path=tmp_path / "graph.db")
@@ -32,7 +33,8 @@ def graph(tmp_path: Path) -> GraphStorage:
     storage.upsert_nodes([Node("alone", "even", "Alone", props={"since": [1, None]})])
     storage.upsert_edges([Edge(a, b, "next", 1.5) for a, b in pairwise(names)])
     storage.upsert_edges([Edge("tail", "tail", "loop"), Edge("😀", "tail", "also", 5e-324, props={"why": "é"})])
-    return storage
+    yield storage
+    storage.close()
 
 
 @pytest.fixture
