@@ -90,16 +90,14 @@ _Incident = Iterator[tuple[str, str | None, str, float, str, bool]]
 
 def _by_join(session: Session, ids: Sequence[str], direction: Direction, kinds: frozenset[str] | None) -> _Incident:
     # OPTIONAL MATCH makes ladybug go from each node to its edges; with MATCH it joins all edges (100x slower).
-    queries = [
-        f"UNWIND $ids AS i MATCH (a:Node {{id: i}}) OPTIONAL MATCH (a){arrow}(b:Node) "
-        f"{'' if kinds is None else 'WHERE e.kind IN $kinds'} "
-        "RETURN a.id AS near, b.id AS far, e.kind AS kind, e.weight AS weight, e.props AS props, "
-        f"{leaves} AS leaves"
-        for way, arrow, leaves in _WAYS
-        if direction in (way, Direction.BOTH)
-    ]
+    query = _each_way(
+        direction,
+        "UNWIND $ids AS i MATCH (a:Node {id: i}) OPTIONAL MATCH (a)",
+        "" if kinds is None else "WHERE e.kind IN $kinds",
+        near="a.id",
+    )
     parameters = {"ids": list(ids)} if kinds is None else {"ids": list(ids), "kinds": sorted(kinds)}
-    table = session.table(" UNION ALL ".join(queries), _INCIDENT, parameters)
+    table = session.table(query, _INCIDENT, parameters)
     return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
@@ -112,18 +110,26 @@ def _by_scan(session: Session, ids: Sequence[str], direction: Direction, kinds: 
         yield node_id, None, "", 0.0, "", True
     if not id_at:  # the engine cannot type an empty list
         return
-    queries = [
-        f"MATCH (a:Node){arrow}(b:Node) WHERE offset(id(a)) IN $near "
-        f"{'' if kinds is None else 'AND e.kind IN $kinds'} "
-        "RETURN offset(id(a)) AS near, b.id AS far, e.kind AS kind, e.weight AS weight, e.props AS props, "
-        f"{leaves} AS leaves"
-        for way, arrow, leaves in _WAYS
-        if direction in (way, Direction.BOTH)
-    ]
+    query = _each_way(
+        direction,
+        "MATCH (a:Node)",
+        f"WHERE offset(id(a)) IN $near {'' if kinds is None else 'AND e.kind IN $kinds'}",
+        near="offset(id(a))",
+    )
     parameters = {"near": list(id_at)} if kinds is None else {"near": list(id_at), "kinds": sorted(kinds)}
-    table = session.table(" UNION ALL ".join(queries), _INCIDENT_BY_OFFSET, parameters)
+    table = session.table(query, _INCIDENT_BY_OFFSET, parameters)
     for near, *rest in zip(*(column.to_pylist() for column in table.columns), strict=True):
         yield id_at[near], *rest
+
+
+def _each_way(direction: Direction, nodes: str, where: str, *, near: str) -> str:
+    """The edges of the nodes ``(a)`` in each direction asked for, under the names of `_Incident`'s columns."""
+    return " UNION ALL ".join(
+        f"{nodes}{arrow}(b:Node) {where} RETURN {near} AS near, b.id AS far, e.kind AS kind, e.weight AS weight, "
+        f"e.props AS props, {leaves} AS leaves"
+        for way, arrow, leaves in _WAYS
+        if direction in (way, Direction.BOTH)
+    )
 
 
 def counts(session: Session) -> GraphCounts:

@@ -94,12 +94,16 @@ class FoundEntity:
 
 @dataclass(slots=True)
 class _State:
-    """What is known of the entities in one state of the truth; ``counted`` takes every mention in full."""
+    """What is known of the entities in one state of the truth; ``counted`` takes every mention in full.
+
+    ``shared`` are the entities of each name that several have, ``contested`` all of these.
+    """
 
     revision: int
     now: float
     gazetteer: Gazetteer
     shared: Mapping[str, tuple[str, ...]]
+    contested: frozenset[str]
     counted: dict[str, ListedEntity]
     by_name: dict[str, list[str]]
     readings: Readings | None = None
@@ -132,7 +136,7 @@ class EntityQueries:
         Of several the curated ones come before those that books bring by themselves, then the most mentioned.
         """
         wanted = fold(name)
-        check_limit(limit)
+        _check_limit(limit)
         with self._lock:
             state = self._state()
             ids = [item for item in state.by_name.get(wanted, ()) if entity_type in (None, _type_of(item))]
@@ -143,7 +147,7 @@ class EntityQueries:
 
     def listed(self, entity_type: str | None, limit: int | None) -> list[ListedEntity]:
         """The entities of a type that texts mention, the most mentioned first, then by id."""
-        check_limit(limit)
+        _check_limit(limit)
         with self._lock:
             state = self._state()
             ids = [item for item in state.counted if entity_type in (None, _type_of(item))]
@@ -158,27 +162,27 @@ class EntityQueries:
                 gazetteer = self._gazetteer()
                 counted = _counted(db, now)
                 shared = contested_names(gazetteer)
-                self._known = _State(revision, now, gazetteer, shared, counted, _names(gazetteer, counted.values()))
+                contested = frozenset(entity for ids in shared.values() for entity in ids)
+                names = _names(gazetteer, counted.values())
+                self._known = _State(revision, now, gazetteer, shared, contested, counted, names)
             return self._known
 
     def _numbers(self, state: _State, ids: Iterable[str]) -> list[ListedEntity]:
         """The entities as counted, and those with a shared name as it was read."""
         wanted = list(ids)
-        contested = {entity for owners in state.shared.values() for entity in owners}
-        asked = [item for item in wanted if item in contested and item not in state.resolved]
+        asked = [item for item in wanted if item in state.contested and item not in state.resolved]
         if asked:
             readings = self._readings(state)
             with self._truth.read() as db:
                 rows = _mentions(db, asked, state.now)
             for entity in asked:
                 state.resolved[entity] = _resolved(_entity(entity, state), rows.get(entity, ()), readings)
-        return [state.resolved[item] if item in contested else _entity(item, state) for item in wanted]
+        return [state.resolved[item] if item in state.contested else _entity(item, state) for item in wanted]
 
     def _readings(self, state: _State) -> Readings:
         if state.readings is None:
-            contested = {entity for ids in state.shared.values() for entity in ids}
             with self._truth.read() as db:
-                texts = texts_to_read(db, state.gazetteer, contested, state.now) if contested else []
+                texts = texts_to_read(db, state.gazetteer, state.contested, state.now) if state.contested else []
             matcher = self._vocabulary().matcher if texts else None
             state.readings = (
                 Readings() if matcher is None else read_shared_names(texts, state.gazetteer, state.shared, matcher)
@@ -212,7 +216,7 @@ class EntityQueries:
         )
 
 
-def check_limit(limit: int | None) -> None:
+def _check_limit(limit: int | None) -> None:
     """`InvalidQueryError` unless it is a number of answers, or None for all."""
     if limit is not None and (isinstance(limit, bool) or limit < 0):
         raise InvalidQueryError(f"limit is {limit!r}; give a number from 0 on, or None for everything")

@@ -42,11 +42,9 @@ class Decision:
 class Readings:
     """Shared names as they were read, by node (of a text, or of a chapter).
 
-    ``contested`` are the entities with a name that another one has, too. For any other one `times` are what
-    the facts say.
+    For an entity whose names no other one has `times` are what the facts say.
     """
 
-    contested: frozenset[str] = frozenset()
     _titles: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     _mentions: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     _found: dict[tuple[str, str], list[tuple[str, Reading]]] = field(
@@ -101,7 +99,7 @@ def read_shared_names(
 
     ``matcher`` finds the mentions as the facts have them: a longer title takes a span from an entity's name.
     """
-    readings = Readings(frozenset(entity for ids in shared.values() for entity in ids))
+    readings = Readings()
     chapters: dict[str, _Chapter] = {}
     for item in texts:
         key = item.chapters[0].node if item.chapters else f"document {item.document}"

@@ -30,7 +30,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphport.errors import StorageCorruptError, StorageFullError, StorageUnavailableError
+from graphport.errors import StorageCorruptError, StorageFormatError, StorageFullError, StorageUnavailableError
 
 MAGIC = b"GPARRAYS"
 FORMAT = 1
@@ -82,7 +82,7 @@ def read_arrays(path: Path, *, mapped: bool) -> ArrayFile:
 
     Checked are the header and the length of the file and, unless it is mapped, every byte. Raises
     `StorageCorruptError` for a file that is torn or of something else, `StorageUnavailableError` for one
-    that cannot be read or has a newer format.
+    that cannot be read, `StorageFormatError` for one of another version.
     """
     with _typed(path), path.open("rb") as file:
         header, block = _parts(path, file, mapped)
@@ -119,7 +119,7 @@ def _parts(path: Path, file: BinaryIO, mapped: bool) -> tuple[dict[str, Any], me
         raise StorageCorruptError(f"{path} is not a file of arrays; name another one, or delete it")
     _, version, crc, length = _HEAD.unpack(head)
     if version != FORMAT:
-        raise StorageUnavailableError(
+        raise StorageFormatError(
             f"{path} has format {version}, this graphport reads {FORMAT}; use the version that wrote it"
         )
     text = file.read(min(length, os.fstat(file.fileno()).st_size))
