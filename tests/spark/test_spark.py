@@ -40,6 +40,8 @@ SETS: dict[str, list[str] | dict[str, float]] = {
     "through a self-loop": ["😀"],
 }
 TOL = 0.01
+DAMPING = 0.6
+"""Not a half, where following and restarting weigh the same and could be mistaken for each other."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -94,11 +96,12 @@ def graphport(*arguments: str, status: int = 0) -> str:
 def test_a_cluster_agrees_with_this_process(store: str, tmp_path: Path) -> None:
     seeds = tmp_path / "seeds.jsonl"
     seeds.write_text("".join(json.dumps({"set": name, "seeds": given}) + "\n" for name, given in SETS.items()))
-    lines = graphport("rank", store, "--seeds", str(seeds), "--tol", str(TOL), "-k", "100").splitlines()
+    fine = ["--tol", str(TOL), "--damping", str(DAMPING), "-k", "100"]
+    lines = graphport("rank", store, "--seeds", str(seeds), *fine).splitlines()
     with open_storage("memory", path=tmp_path / "graph.db") as graph:
         assert [json.loads(line)["set"] for line in lines] == list(SETS)
         for line, given in zip(lines, SETS.values(), strict=True):
-            check_scores(json.loads(line), dict(personalized_pagerank(graph, given)))
+            check_scores(json.loads(line), dict(personalized_pagerank(graph, given, damping=DAMPING)))
         coarse = ["--tol", "0.1", "--epsilon", "0.02", "--kind", "other"]
         for line, given in zip(
             graphport("rank", store, "--seeds", str(seeds), *coarse).splitlines(), SETS.values(), strict=True
