@@ -1,4 +1,4 @@
-"""Commands on the gazetteer: list, add, remove, check, export, import, propose, accept."""
+"""Commands on the gazetteer: list, add, remove, check, export, import, propose, accept, reject."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.gazetteer_files import export_gazetteer, import_gazetteer
-from graphport.cli.proposals import accept, propose
+from graphport.cli.proposals import accept, propose, reject
 from graphport.cli.show import table
 
 
@@ -77,5 +77,6 @@ gazetteer.add_command(export_gazetteer)
 gazetteer.add_command(import_gazetteer)
 gazetteer.add_command(propose)
 gazetteer.add_command(accept)
+gazetteer.add_command(reject)
 
 COMMANDS: list[click.Command] = [gazetteer]

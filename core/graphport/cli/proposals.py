@@ -1,4 +1,4 @@
-"""``graphport gazetteer propose`` and ``accept``: entities the texts seem to name, for a person to choose from."""
+"""``graphport gazetteer propose``, ``accept``, ``reject``: what the texts seem to name, for a person to choose from."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def propose(cli: Cli, name: str, proposer: str, limit: int, at_least: int, as_js
         first = item.examples[0]
         shown.add_row(*map(escape, (item.name, item.type)), str(item.passages), str(item.count), escape(first.text))
     cli.console.print(shown)
+    cli.console.print(f"never see again what is wrong with: graphport gazetteer reject {name} NAME...", markup=False)
     cli.console.print(f"add what is right with: graphport gazetteer accept {name} TYPE NAME...", markup=False)
 
 
@@ -49,3 +50,22 @@ def accept(cli: Cli, name: str, type: str, names: tuple[str, ...]) -> None:  # n
         cli.console.print(f"{item} added", markup=False)
     for item in report.declared:
         cli.console.print(f"{item} is declared in the config and left as it is", markup=False)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("names", nargs=-1)
+@click.option("--undo", is_flag=True, help="Let them be proposed again.")
+@pass_cli
+def reject(cli: Cli, name: str, names: tuple[str, ...], undo: bool) -> None:
+    """Never propose these names again; without any, list those that were rejected."""
+    if undo and not names:
+        raise click.UsageError("say which names are to be proposed again")
+    with cli.open(name) as kb:
+        if not names:
+            rejected = kb.rejected_proposals()
+            cli.console.print("\n".join(rejected) if rejected else "no name was rejected", markup=False)
+        elif undo:
+            cli.console.print(f"{kb.reconsider_proposals(names)} to be proposed again", markup=False)
+        else:
+            cli.console.print(f"{kb.reject_proposals(names)} rejected", markup=False)

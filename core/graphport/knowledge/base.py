@@ -50,6 +50,7 @@ from graphport.knowledge.indexing import Indexer, IndexReport, Progress, embedde
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
 from graphport.knowledge.linkers import Linkers
 from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary, with_all_mentions
+from graphport.knowledge.rejections import reconsider_names, reject_names, rejected_names
 from graphport.knowledge.reporting import report_entry, report_on
 from graphport.knowledge.search import SearchOptions, search
 from graphport.knowledge.truth import Truth
@@ -420,8 +421,9 @@ class KnowledgeBase:
         """Names in the visible prose that may be entities and that the gazetteer lacks; nothing is added.
 
         ``proposer`` is one that a plugin offers, by name, or your own. Of the names seen in ``at_least``
-        entries or more, the ``limit`` in most entries come first. Raises `InvalidQueryError` for an unknown
-        proposer or a number out of range; see `graphport.knowledge.discovery.propose_entities`.
+        entries or more, the ``limit`` in most entries come first; those of `reject_proposals` are left out.
+        Raises `InvalidQueryError` for an unknown proposer or a number out of range; see
+        `graphport.knowledge.discovery.propose_entities`.
         """
         check_limit(limit, "limit", least=1)
         check_limit(at_least, "at_least", least=1)
@@ -433,7 +435,23 @@ class KnowledgeBase:
             lambda entries: {entry.id: entry.text for entry in self.get(sorted(entries)).values()},
             limit=limit,
             at_least=at_least,
+            rejected=rejected_names(self._truth),
         )
+
+    def reject_proposals(self, names: str | Iterable[str]) -> int:
+        """Never propose ``names`` again, in whatever case, whoever proposes them. Returns how many are new.
+
+        They can be added as entities all the same. Raises `InvalidIdError` for what is no name.
+        """
+        return reject_names(self._truth, names)
+
+    def reconsider_proposals(self, names: str | Iterable[str]) -> int:
+        """Let ``names`` be proposed again. Returns how many had been rejected."""
+        return reconsider_names(self._truth, names)
+
+    def rejected_proposals(self) -> list[str]:
+        """The names that were rejected, sorted."""
+        return sorted(rejected_names(self._truth).values())
 
     # -- inside -------------------------------------------------------------------------------------
 

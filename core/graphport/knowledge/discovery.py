@@ -35,18 +35,20 @@ def propose_entities(
     *,
     limit: int,
     at_least: int,
+    rejected: Collection[str] = (),
 ) -> list[Proposal]:
     """The ``limit`` names seen in most passages, then most often, then by name.
 
     Spellings that one text would mention are one name, shown as it is written most often. Left out are
-    names seen in fewer than ``at_least`` passages, those the gazetteer has, and what it could not hold.
+    names seen in fewer than ``at_least`` passages, those the gazetteer has, what it could not hold, and
+    those whose keys (`fold`) were ``rejected``.
     ``texts`` gives the texts of entries, for the examples. A name without a type gets the one that the
     words around it suggest.
 
     Raises `InvalidInputError` for a sighting of what does not stand where the proposer says.
     """
     types = SuggestedTypes()
-    have = {fold(name) for item in gazetteer.effective for name in item.names}
+    have = {fold(name) for item in gazetteer.effective for name in item.names}.union(rejected)
     by_name: dict[str, list[Sighting]] = {}
     for sighting in proposer.propose(types.reading(passages)):
         key = folded(sighting.name)
