@@ -28,7 +28,7 @@ from graphport_serve.caller import Who
 from graphport_serve.errors import ForbiddenError
 from graphport_serve.guards import AuthGuard, BodyGuard, HeadersGuard, HostGuard
 from graphport_serve.metrics import CONTENT_TYPE, Metrics, MetricsGuard
-from graphport_serve.rest import router
+from graphport_serve.rest import ROUTERS
 from graphport_serve.service import Service
 
 log = logging.getLogger("graphport.serve")
@@ -48,7 +48,8 @@ def make_app(config: Config) -> ASGIApp:
     )  # fmt: skip
     api.state.service = service
     api.state.metrics = metrics
-    api.include_router(router)
+    for router in ROUTERS:
+        api.include_router(router)
     _add_health(api)
     _add_page(api)
     _add_problems(api)
