@@ -1,9 +1,10 @@
 """Finding many names in a text at once: the one matcher of the gazetteer, query linking and containment.
 
-Texts and names are cut into the same tokens, each token is folded and replaced by one code point, and one
+Texts and names are cut into the same tokens, each token is folded and replaced by one code point, and an
 Aho-Corasick automaton runs over the codes. Hence a match begins and ends at token borders, offsets are
 those of the original text whatever folding did to its length, and the cost hardly depends on how many
-names there are.
+names there are. Names that come and go while others are kept cost what they are themselves: a small second
+automaton holds them until it has grown (`graphport.layered`).
 
 **Borders** are the word boundaries of UAX #29, with the exceptions a reader expects of names. An
 apostrophe separates: "Calvin's" and "l'Église" mention Calvin and Église. A hyphen separates, as in
@@ -23,14 +24,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
+from typing import Self
 
-from ahocorasick_rs import AhoCorasick, MatchKind
+from ahocorasick_rs import AhoCorasick
 
 from graphport.errors import InvalidIdError, InvalidInputError
+from graphport.layered import Layered
 from graphport.model import check_text
 
 UNSPACED = (
@@ -45,7 +49,6 @@ _NOT_LETTERS = "\u02bc²³¹\u2070-\u2079\u2080-\u2089"  # \w to Python; an apos
 _REMOVE_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
 _PUNCTUATION = {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2010": "-", "\u2011": "-"}
 _DOTTED_I = "i\u0307"
-_YPOGEGRAMMENI = "\u0345"
 
 _UNKNOWN = "\0"
 _SURROGATES_START, _SURROGATES = 0xD800, 0x800
@@ -72,38 +75,92 @@ class Matcher:
     without any letter or digit.
     """
 
-    __slots__ = ("_automaton", "_codes", "_ids")
+    __slots__ = ("_fresh", "_frozen", "_ids")
 
     def __init__(self, forms: Mapping[str, Iterable[str]]) -> None:
-        vocabulary: dict[str, str] = {}
-        ids_by_pattern: dict[str, set[str]] = {}
+        ids_by_name: dict[str, set[str]] = {}
         for form, ids in forms.items():
-            tokens = form_tokens(form)
+            name = fold(form)
             checked = {check_text(item, f"id of {form!r:.80}") for item in ids}
             if checked:
-                pattern = "".join(_code(vocabulary, token) for token in tokens)
-                ids_by_pattern.setdefault(pattern, set()).update(checked)
-        self._ids = [tuple(sorted(ids)) for ids in ids_by_pattern.values()]
-        self._codes = _Codes(vocabulary)
-        self._automaton = AhoCorasick(list(ids_by_pattern), matchkind=MatchKind.LeftmostLongest)
+                ids_by_name.setdefault(name, set()).update(checked)
+        self._ids: Layered[str, tuple[str, ...]] = Layered(
+            {name: tuple(sorted(ids)) for name, ids in ids_by_name.items()}
+        )
+        self._frozen = _Automaton(self._ids.frozen)
+        self._fresh = _Automaton(())
+
+    def changed(self, names: Mapping[str, Collection[str]]) -> Self:
+        """One that looks for some names otherwise: ``names`` maps folded ones (`fold`) to all their ids, () for none.
+
+        It answers like one made anew, and costs what changes: what has not changed is shared.
+        """
+        other = copy(self)
+        other._ids = self._ids.changed({name: tuple(sorted(ids)) or None for name, ids in names.items()})
+        if other._ids.frozen is not self._ids.frozen:
+            other._frozen = _Automaton(other._ids.frozen)
+        other._fresh = _Automaton(name for name, ids in other._ids.changes.items() if ids is not None)
+        return other
 
     def shared_forms(self) -> list[tuple[str, ...]]:
         """The ids that have a form in common, sorted, for each form that has more than one."""
-        return [ids for ids in self._ids if len(ids) > 1]
+        return [ids for ids in self._ids.values() if len(ids) > 1]
 
     def find(self, text: str) -> list[Match]:
         """The matches in order: of those that start first the longest, then on behind it. None overlap."""
-        parts = _splitter(text)(text)  # gap, token, gap, ..., token, gap
-        codes = "".join(map(self._codes.__getitem__, parts[1::2]))
-        hits = self._automaton.find_matches_as_indexes(codes)
-        if not hits:
+        return self.find_in(split(text))
+
+    def find_in(self, parts: Sequence[str]) -> list[Match]:
+        """`find`, in a text that is `split` already."""
+        found = self._longest(parts[1::2])
+        if not found:
             return []
         ends = list(accumulate(map(len, parts)))
-        return [Match(ends[2 * first], ends[2 * last - 1], self._ids[form]) for form, first, last in hits]
+        return [Match(ends[2 * first], ends[2 * last - 1], self._ids[name]) for first, last, name in found]
+
+    def _longest(self, tokens: Sequence[str]) -> list[tuple[int, int, str]]:
+        """First token, the one behind the last, and the name of each match."""
+        changes = self._ids.changes
+        hits = [hit for hit in self._frozen.occurrences(tokens) if hit[2] not in changes]
+        hits += self._fresh.occurrences(tokens)
+        hits.sort(key=lambda hit: (hit[0], -hit[1]))
+        kept: list[tuple[int, int, str]] = []
+        behind = 0
+        for hit in hits:
+            if hit[0] >= behind:
+                kept.append(hit)
+                behind = hit[1]
+        return kept
+
+
+class _Automaton:
+    """Finds every occurrence of some folded names, overlapping ones too."""
+
+    __slots__ = ("_automaton", "_codes", "_names")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = list(names)
+        vocabulary: dict[str, str] = {}
+        patterns = ["".join(_code(vocabulary, token) for token in name.split(" ")) for name in self._names]
+        self._codes = _Codes(vocabulary)
+        self._automaton = AhoCorasick(patterns, store_patterns=False)
+
+    def occurrences(self, tokens: Sequence[str]) -> list[tuple[int, int, str]]:
+        """First token, the one behind the last, and the name, in any order."""
+        if not self._names:
+            return []
+        codes = "".join(map(self._codes.__getitem__, tokens))
+        hits = self._automaton.find_matches_as_indexes(codes, overlapping=True)
+        return [(first, last, self._names[name]) for name, first, last in hits]
+
+
+def split(text: str) -> list[str]:
+    """A text as gap, token, gap, ..., token, gap; its tokens are as written."""
+    return _splitter(text)(text)
 
 
 def fold(name: str) -> str:
-    """A key that is equal for two names exactly if a text that mentions one mentions the other."""
+    """A key that is equal for two names exactly if a text that mentions one mentions the other: its folded tokens."""
     return " ".join(form_tokens(name))
 
 
@@ -117,7 +174,7 @@ def form_tokens(name: str) -> list[str]:
 
 def fold_tokens(text: str) -> list[str]:
     """The folded tokens of any text, punctuation too: words between names are compared by them."""
-    return [_fold_token(token) for token in _splitter(text)(text)[1::2]]
+    return [_fold_token(token) for token in split(text)[1::2]]
 
 
 class _Codes(dict[str, str]):
