@@ -7,7 +7,8 @@ the package to another one is written down with its line. Recall is the share of
 Precision is judged only where the tests went: of the edges whose line made some call into the package, the share
 whose target was among the calls of that line, or was overridden by one of them. A target that no test reached is
 thus counted as wrong, so precision is a lower bound. ``up to overriding`` counts a call of an override as found if
-the graph has the method it overrides. What Python calls by itself (properties, operators, class bodies) is left out.
+the graph has the method it overrides. What Python calls by itself (properties, operators, class bodies) is left out,
+and so are generators and coroutines: calling one runs nothing of it, and the profiler sees only who resumes it.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def read_trace(rows: Iterable[tuple[str, str, int, str, str]], project: Project)
         caller, callee = (caller_file, plain(caller_name)), (callee_file, plain(callee_name))
         last = callee_name.rpartition(".")[2]
         by_itself = last.startswith("<") or BY_ITSELF.match(last) or callee in project.properties
-        if by_itself or project.kinds.get(callee) not in ("function", "method"):
+        if by_itself or callee in project.lazy or project.kinds.get(callee) not in ("function", "method"):
             continue
         trace.calls[caller, callee].add(line)
         trace.lines[caller, line].add(callee)
@@ -153,7 +154,7 @@ def judge(project: Project, edges: Edges, trace: Trace) -> tuple[int, int]:
     right = judged = 0
     for (caller, target), fact in edges.items():
         made = made_on_line(trace, caller, fact.props.get("line"))
-        if made:
+        if made and target not in project.lazy:
             judged += 1
             right += (caller, target) in trace.calls or any(project.overrides(other, target) for other in made)
     return right, judged

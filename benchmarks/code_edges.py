@@ -30,11 +30,15 @@ MODES = ("calls", "calls, ambiguous too", "name( rule", "token mention")
 
 @dataclass
 class Project:
-    """A folder as the code builder sees it; ``kinds`` of its symbols by place."""
+    """A folder as the code builder sees it; ``kinds`` of its symbols by place.
+
+    ``lazy`` are generators and coroutines: calling one runs nothing of it.
+    """
 
     edges: dict[str, Edges] = field(default_factory=dict[str, Edges])
     kinds: dict[Place, str] = field(default_factory=dict[Place, str])
     properties: set[Place] = field(default_factory=set[Place])
+    lazy: set[Place] = field(default_factory=set[Place])
     bases: dict[Place, set[Place]] = field(default_factory=dict[Place, set[Place]])
 
     def overrides(self, method: Place, other: Place) -> bool:
@@ -66,9 +70,7 @@ def read_project(root: Path, part: str = "") -> Project:
     for path, extraction in extractions.items():
         for row in extraction.data.get("symbols", ()):
             project.kinds[path, row["qualified"]] = row["kind"]
-        for definition in extraction.definitions:
-            if definition.name.startswith("scope:") and "property" in definition.data.get("fl", ()):
-                project.properties.add(place_of(definition.data["id"]))
+        _note_flags(project, extraction)
     facts = [
         fact
         for path, extraction in extractions.items()
@@ -87,6 +89,18 @@ def read_project(root: Path, part: str = "") -> Project:
         if project.kinds.get(places[1]) in ("function", "method")
     }
     return project
+
+
+def _note_flags(project: Project, extraction: Extraction) -> None:
+    data = {definition.name: definition.data for definition in extraction.definitions}
+    for name, scope in data.items():
+        if not name.startswith("scope:") or scope["k"] != "function":
+            continue
+        flags = scope.get("fl", ())
+        if "property" in flags:
+            project.properties.add(place_of(scope["id"]))
+        if "async" in flags or "y" in data.get(f"body:{name.removeprefix('scope:')}", ()):
+            project.lazy.add(place_of(scope["id"]))
 
 
 def _by_places(facts: Any) -> Edges:

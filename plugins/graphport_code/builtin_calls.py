@@ -28,7 +28,9 @@ from graphport_code.values import (
 if TYPE_CHECKING:
     from graphport_code.evaluate import Evaluator, Values
 
-_SAME = frozenset({"iter", "list", "tuple", "set", "frozenset", "sorted", "reversed", "dict", "copy", "deepcopy"})
+_SAME = frozenset(
+    "iter list tuple set frozenset sorted reversed dict copy deepcopy update_wrapper staticmethod classmethod".split()
+)
 _ONE_OF = frozenset({"next", "min", "max"})
 _TAKES_OUT = frozenset(
     "get pop setdefault popleft __getitem__ popitem first last next shift at find remove poll peek getOrDefault "
@@ -58,6 +60,9 @@ def builtin_result(evaluator: Evaluator, callee: Builtin, call: Expr, frame: Fra
         return _got_attribute(evaluator, first, args[1:], frame)
     if callee.name == "partial":
         return tuple(Partial(value) for value in first if not isinstance(value, Outside))
+    if callee.name == "cast" and len(args) == 2:
+        typed = evaluator.type_values(args[0], frame)
+        return tuple(value for value in typed if isinstance(value, Instance)) or evaluator.values(args[1], frame)
     if callee.name in _SAME:
         return first or (OUTSIDE,)
     if callee.name in _ONE_OF and args:
@@ -112,6 +117,3 @@ def _tuples(columns: list[Values]) -> Container:
         tuple((Constant(place), known_content(column)) for place, column in enumerate(columns)), size=len(columns)
     )
     return Container(((None, known_content((row,))),))
-
-
-_NOWHERE = Frame("", "", {"k": "module"}, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphport_code import classes
@@ -25,6 +25,10 @@ BY_NAME = frozenset({"c"})
 """Families whose calls are read by name alone: a function and a method look the same."""
 MAX_CANDIDATES = 5
 """Of a name that more symbols share no edge is made at all."""
+MAX_CERTAIN = 32
+"""Of more functions that a call may reach, found in a table or registry, some are meant: which is not certain."""
+MAX_OVERRIDING = 16
+"""Of a method that more classes override only the method itself is linked."""
 MAX_NAMED = 16
 """So many candidates are named in an edge; its weight tells how many there are."""
 
@@ -57,6 +61,9 @@ def called(evaluator: Evaluator, kind: str, expr: Expr, frame: Frame) -> list[Ta
             continue
         confidence = "exact" if run.path == evaluator.world.document else "import"
         found.setdefault((edge, node), Target(node, edge, confidence))
+    if len(found) > MAX_CERTAIN:
+        guessed |= dict.fromkeys(node for edge, node in found if edge == "calls")
+        found = {key: target for key, target in found.items() if key[0] != "calls"}
     for target in (*among(tuple(guessed)), *_overriding(evaluator, [run for _, run in reached])):
         found.setdefault((target.kind, target.node), target)
     return list(found.values())
@@ -83,7 +90,7 @@ def _overriding(evaluator: Evaluator, reached: Iterable[Function | Class]) -> It
     for method in reached:
         others = classes.overrides(evaluator, method) if isinstance(method, Function) else []
         candidates = tuple(dict.fromkeys(str(run.scope["id"]) for run in (method, *others)))
-        if 1 < len(candidates) <= MAX_CANDIDATES:
+        if 1 < len(candidates) <= MAX_OVERRIDING:
             yield from among(candidates)[1:]
 
 
@@ -120,7 +127,7 @@ def _calling(evaluator: Evaluator, value: Value) -> Iterator[tuple[str, Function
         if value.scope["k"] == "function":
             yield "calls", value
         if value.wraps is not None:
-            yield "calls", value.wraps
+            yield "calls", replace(value.wraps, guessed=value.guessed)
     elif isinstance(value, Class):
         yield "instantiates", value
         for constructor in constructors(evaluator, value):

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from graphport_code.ir import Expr
 from graphport_code.languages import family_of
+from graphport_code.unit import plain_name
 from graphport_code.values import OUTSIDE, Class, Function, Instance, Outside, Super, Value, distinct
 from graphport_code.world import member_name, methods_name, subclass_name
 
@@ -185,6 +187,16 @@ def _bound_to_class(value: Value, of: Class) -> Value:
 
 def functions(values: Iterable[Value]) -> list[Function]:
     return [value for value in values if isinstance(value, Function)]
+
+
+def are_protocols(values: Iterable[Value]) -> bool:
+    """Whether values are objects of which a type says nothing but what they can do: what they are is not known."""
+    types = [value.of for value in values if isinstance(value, Instance)]
+    return bool(types) and all(any(_named(base) == "Protocol" for base in of.scope.get("bases", ())) for of in types)
+
+
+def _named(base: Expr) -> str:
+    return plain_name(base[1] if base[0] == "s" else base)
 
 
 def _is_abstract(value: Value) -> bool:

@@ -231,46 +231,9 @@ def entered(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     return distinct(found)
 
 
-# Built-in functions and methods
-
-_SAME = frozenset({"iter", "list", "tuple", "set", "frozenset", "sorted", "reversed", "dict", "copy", "deepcopy"})
-_ONE_OF = frozenset({"next", "min", "max"})
-_TAKES_OUT = frozenset(
-    "get pop setdefault popleft __getitem__ popitem first last next shift at find remove poll peek getOrDefault "
-    "orElse orElseThrow findFirst findAny join get_mut first_mut last_mut pop_front pop_back swap_remove".split()
-)
-_STAYS = frozenset(
-    "copy stream filter iter iter_mut into_iter drain cloned copied rev skip take slice concat reverse sorted limit "
-    "as_slice to_vec collect clone as_ref as_mut as_mut_slice subList reversed toList unwrap expect enumerate "
-    "unwrap_or_default lock read write borrow borrow_mut chain".split()
-)
-
-
 _NOWHERE = Frame("", "", {"k": "module"}, None)
 
 
 def known_content(values: Values) -> Thunk:
     """Values that are known already, as content of a container."""
     return Thunk(Expr(["!", values], 1), _NOWHERE)
-
-
-# Written types
-
-_ELEMENT_FIRST = frozenset(
-    "list List set Set frozenset FrozenSet tuple Tuple Sequence MutableSequence Iterable Iterator Collection deque "
-    "AsyncIterator AsyncIterable Generator AsyncGenerator AbstractSet KeysView ValuesView Array ReadonlyArray slice "
-    "Vec VecDeque HashSet BTreeSet BinaryHeap ArrayList LinkedList Queue Deque TreeSet Stream Optional Supplier "
-    "CompletableFuture Future".split()
-)
-_ELEMENT_LAST = frozenset(
-    "dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict Map ReadonlyMap HashMap BTreeMap TreeMap "
-    "LinkedHashMap ConcurrentHashMap IndexMap Record".split()
-)
-_TRANSPARENT = frozenset(
-    "Optional Union Annotated Final ClassVar Awaitable Coroutine Promise Required NotRequired ReadOnly Self".split()
-)
-_HOLDS_FIRST = frozenset(
-    "Box Rc Arc Result RefCell Cell Mutex RwLock Cow Pin Weak Ref RefMut MutexGuard Option".split()
-)
-"""Wrappers that are read as what they hold."""
-_SAYS_NOTHING = frozenset({"Any", "object", "Callable", "type", "Type", "TypeVar", "any", "unknown", "Function"})

@@ -48,8 +48,8 @@ and takes half as long again.
 MAX_DEPTH = 50
 MAX_CALLS = 6
 """Calls inside calls whose arguments are followed."""
-MAX_VALUES = 64
-"""Something that may be more things than this is a registry, not a call."""
+MAX_VALUES = 200
+"""Something that may be more things than this is a registry, not a call; so long a written table is one."""
 _NEVER = 10**9
 
 
@@ -135,6 +135,8 @@ class Evaluator:
         if isinstance(value, Class):
             return classes.of_class(self, value, text)
         if isinstance(value, Instance):
+            if text == "__class__":
+                return (value.of,)
             found = classes.of_instance(self, value, text)
             if text in UNWRAPS.get(self.world.family, ()) and not classes.functions(found):
                 return (Builtin(text, value),)
@@ -178,14 +180,14 @@ class Evaluator:
     def _returned(self, function: Function, call: Expr, frame: Frame) -> Values:
         scope = function.scope
         above = function.closure or self.world.frame(function.path, scope["up"])
-        if "ra" in scope:
-            declared = self.declared(function)
-            if any(not isinstance(value, Outside) for value in declared) or (
-                declared and "y" not in self.world.body_of(function.path, function.key)
-            ):
-                return declared
+        declared = self.declared(function) if "ra" in scope else ()
+        if not classes.are_protocols(declared) and (
+            any(not isinstance(value, Outside) for value in declared)
+            or (declared and "y" not in self.world.body_of(function.path, function.key))
+        ):
+            return declared
         if frame.calls >= MAX_CALLS:
-            return ()
+            return declared
         called = Frame(
             function.path,
             function.key,
@@ -195,7 +197,7 @@ class Evaluator:
             function.receiver,
             frame.calls + 1,
         )
-        return self.returned_in(called)
+        return self.returned_in(called) or declared
 
     def declared(self, function: Function) -> Values:
         """What a function says it returns; () if it does not say."""

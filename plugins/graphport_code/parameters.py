@@ -50,11 +50,12 @@ def _default(evaluator: Evaluator, frame: Frame, text: str) -> Values:
 
 def _any(evaluator: Evaluator, frame: Frame, text: str) -> Values:
     declared = frame.scope.get("an", {}).get(text)
+    typed: Values = ()
     place = evaluator.world.types_of(frame)
     if declared is not None and place is not None:
-        values = evaluator.type_values(declared, place)
-        if values:
-            return values
+        typed = evaluator.type_values(declared, place)
+        if typed and not classes.are_protocols(typed):
+            return typed
     found = [*_default(evaluator, frame, text)]
     if evaluator.searches < MAX_SEARCHES and text not in (frame.scope.get("va"), frame.scope.get("vk")):
         evaluator.searches += 1
@@ -63,7 +64,7 @@ def _any(evaluator: Evaluator, frame: Frame, text: str) -> Values:
                 found += evaluator.values(thunk.expr, thunk.frame)
         finally:
             evaluator.searches -= 1
-    return distinct(found)
+    return distinct(found) or typed
 
 
 def _search(evaluator: Evaluator, frame: Frame, text: str) -> Iterator[Thunk]:

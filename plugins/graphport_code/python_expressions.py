@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Protocol
 
 from graphport_code.ir import MAX_DEPTH, OPAQUE, UNKNOWN, Expr, make, union
+from graphport_code.unit import plain_name
 
 
 class Writer(Protocol):
@@ -96,9 +97,18 @@ class ExpressionReader:
             make("*", self.read(arg.value)) if isinstance(arg, ast.Starred) else self.read(arg) for arg in node.args
         ]
         kwargs = [[keyword.arg, self.read(keyword.value)] for keyword in node.keywords]
+        if plain_name(callee) == "TypeVar":
+            return self._type_variable(node)
+        if plain_name(callee) == "cast" and len(args) == 2:
+            args[0] = annotation(node.args[0], self.read) or OPAQUE
         call = make("c", callee, args, kwargs)
         self.writer.call("call", callee, node.lineno, call)
         return call
+
+    def _type_variable(self, node: ast.Call) -> Expr:
+        """``TypeVar("T", bound=C)`` as the type it stands for at least; of another nothing is known."""
+        bounds = [*node.args[1:], *(keyword.value for keyword in node.keywords if keyword.arg == "bound")]
+        return union([make("T", spelled) for bound in bounds if (spelled := annotation(bound, self.read)) is not None])
 
     def _subscript(self, node: ast.Subscript) -> Expr:
         base = self.read(node.value)

@@ -88,7 +88,8 @@ def _of_generic(evaluator: Evaluator, spelled: Expr, frame: Frame) -> Values:
         chosen = parts[-1:] if text == "Coroutine" else parts
         return distinct([value for part in chosen for value in of_type(evaluator, part, frame)])
     if text in ("type", "Type"):
-        return distinct([value for part in parts for value in evaluator.values(part, frame)])
+        spelled_classes = [value for part in parts for value in evaluator.values(part, frame)]
+        return distinct([value.of if isinstance(value, Instance) else value for value in spelled_classes])
     if text in _SAYS_NOTHING:
         return ()
     if text in ("tuple", "Tuple") and not (len(parts) == 2 and parts[1] == ["x"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import dedent
 from typing import Any
 
 from graphport import Edge, GraphStorage, Node
@@ -111,6 +112,16 @@ class Project:
         nodes = [(n.id, n.kind, n.name, n.entry, n.props) for n in self.nodes().values()]
         edges = [(key, edge.weight, edge.props) for key, edge in sorted(self.edges().items())]
         return json.dumps([nodes, edges], sort_keys=True)
+
+
+def calls_of(source: str, **others: str) -> set[str]:
+    """``caller -> callee`` inside one file, by qualified name; the file itself is ``<file>``."""
+    files = {"main.py": dedent(source)} | {f"{name}.py": dedent(text) for name, text in others.items()}
+    return {f"{_plain(caller)} -> {_plain(callee)}" for caller, callee in Project(files).calls()}
+
+
+def _plain(node: str) -> str:
+    return "<file>" if node == "file:main.py" else node.replace("main.py::", "").replace(".py::", ".")
 
 
 def _short(node_id: str) -> str:

@@ -5,17 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-from code_driver import Project
-
-
-def calls_of(source: str, **others: str) -> set[str]:
-    """``caller -> callee`` inside one file, by qualified name; the file itself is ``<file>``."""
-    files = {"main.py": dedent(source)} | {f"{name}.py": dedent(text) for name, text in others.items()}
-    return {f"{_plain(caller)} -> {_plain(callee)}" for caller, callee in Project(files).calls()}
-
-
-def _plain(node: str) -> str:
-    return "<file>" if node == "file:main.py" else node.replace("main.py::", "").replace(".py::", ".")
+from code_driver import Project, calls_of
 
 
 def test_a_name_in_a_comment_is_a_mention_and_no_call() -> None:

@@ -1,0 +1,120 @@
+"""Python: calls through values that have to be followed first, each expectation worked out by hand."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+from code_driver import Project, calls_of
+
+CASES = {
+    "an object's class makes another one": (
+        """
+        class A:
+            def __init__(self): pass
+            def copy(self): return self.__class__()
+        """,
+        {"A.copy -> A.__init__"},
+    ),
+    "a cast to a class": (
+        """
+        import typing as t
+        class A:
+            def run(self): pass
+        def main(x): t.cast("A", x).run()
+        """,
+        {"main -> A.run"},
+    ),
+    "a cast to anything that can be called leaves the function": (
+        """
+        from typing import Any, Callable, cast
+        def f(): pass
+        def main(): cast(Callable[..., Any], f)()
+        """,
+        {"main -> f"},
+    ),
+    "a bound type variable": (
+        """
+        from typing import TypeVar
+        T = TypeVar("T", bound="A")
+        class A:
+            def __init__(self): pass
+            def run(self): pass
+        def use(x: T) -> T:
+            x.run()
+            return x
+        def make(of: type[T]) -> T: return of()
+        """,
+        {"use -> A.run", "make -> A.__init__"},
+    ),
+    "a decorator whose type variable says nothing": (
+        """
+        from functools import update_wrapper
+        from typing import Any, Callable, TypeVar, cast
+        F = TypeVar("F", bound=Callable[..., Any])
+        def twice(f: F) -> F:
+            def new_func(x):
+                return f(x) + f(x)
+            return update_wrapper(cast(F, new_func), f)
+        @twice
+        def double(x): return x
+        def main(): double(1)
+        """,
+        {"<file> -> twice", "twice.new_func -> double", "main -> twice.new_func", "main -> double"},
+    ),
+    "what is returned says more than a protocol": (
+        """
+        from typing import Protocol
+        class Runs(Protocol):
+            def __call__(self): ...
+        def f(): pass
+        def find() -> Runs | None: return f
+        def main(): find()()
+        """,
+        {"main -> find", "main -> f"},
+    ),
+}
+
+
+@pytest.mark.parametrize("source, expected", CASES.values(), ids=CASES)
+def test_calls(source: str, expected: set[str]) -> None:
+    assert calls_of(source) == expected
+
+
+def _edges(source: str, caller: str) -> dict[str, tuple[str, float]]:
+    """Confidence and weight of a caller's calls, by the callee's qualified name."""
+    edges = Project({"m.py": dedent(source)}).edges("calls")
+    return {
+        target.partition("::")[2]: (edge.props["confidence"], round(edge.weight, 3))
+        for (source_node, _, target), edge in edges.items()
+        if source_node == f"m.py::{caller}"
+    }
+
+
+def test_a_method_that_ten_classes_override_may_run_in_any_of_them() -> None:
+    classes = "".join(f"class C{number}(Base):\n    def run(self): pass\n" for number in range(10))
+    source = f"class Base:\n    def run(self): pass\n{classes}def main(x: Base): x.run()\n"
+    found = _edges(source, "main")
+    assert found.pop("Base.run") == ("exact", 1.0)
+    assert found == {f"C{number}.run": ("ambiguous", 0.091) for number in range(10)}
+
+
+def test_of_a_long_table_of_functions_any_may_be_meant() -> None:
+    functions = "".join(f"def f{number}(): pass\n" for number in range(40))
+    table = ", ".join(f"'{number}': f{number}" for number in range(40))
+    found = _edges(f"{functions}TABLE = {{{table}}}\ndef main(key): TABLE[key]()\n", "main")
+    assert found == {f"f{number}": ("ambiguous", 0.025) for number in range(40)}
+
+
+def test_what_a_guessed_method_replaced_is_guessed_too() -> None:
+    source = """
+    def noisy(f):
+        def new(self): f(self)
+        return new
+    class Visitor:
+        def visit(self, kind): getattr(self, f"visit_{kind}")()
+        @noisy
+        def visit_a(self): pass
+        def visit_b(self): pass
+    """
+    assert {confidence for confidence, _ in _edges(source, "Visitor.visit").values()} == {"ambiguous"}
