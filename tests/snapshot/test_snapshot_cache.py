@@ -259,7 +259,7 @@ def test_the_walk_of_a_kept_graph_is_mapped_too(tmp_path: Path, monkeypatch: pyt
     with opened(tmp_path) as storage:
         chain(storage)
         expected = top_personalized_pagerank(snapshot_of(storage, folder=tmp_path / "cache"), ["n001"], 5).top(5)
-    monkeypatch.setattr("graphport.rank.walk.symmetric_matrix", lambda *_: pytest.fail("built again"))
+    monkeypatch.setattr("graphport.rank.step.symmetric_matrix", lambda *_: pytest.fail("built again"))
     with opened(tmp_path) as storage:
         graph = snapshot_of(storage, folder=tmp_path / "cache")
         assert top_personalized_pagerank(graph, ["n001"], 5).top(5) == expected

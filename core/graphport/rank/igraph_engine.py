@@ -15,9 +15,9 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  
 
 from graphport.errors import ConvergenceError
 from graphport.rank.arrays import Vector
-from graphport.rank.matrix import edge_weights
+from graphport.rank.matrix import edge_weights, spans_widely
 from graphport.rank.seeds import Reset
-from graphport.rank.walk import MAX_SPAN, walk_of
+from graphport.rank.walk import walk_of
 from graphport.snapshot import GraphSnapshot
 
 igraph = cast("Any", untyped_igraph)
@@ -78,17 +78,11 @@ def _thread_pools() -> Any:
 
 
 def _built(graph: GraphSnapshot, *, directed: bool, weighted: bool) -> BuiltGraph:
-    if weighted and graph.derived("weights:wide", _is_wide):
+    if weighted and graph.derived("weights:wide", spans_widely):
         # PRPACK divides by sums of weights, which over- or underflow here: give it probabilities instead.
         way = "directed" if directed else "undirected"
         return graph.derived(f"igraph:{way}:probabilities", lambda g: _build_arcs(g, directed=directed))
     return graph.derived("igraph", _build)
-
-
-def _is_wide(graph: GraphSnapshot) -> bool:
-    weight = edge_weights(graph)
-    positive = weight[weight > 0]
-    return len(positive) > 0 and float(positive.max()) / MAX_SPAN > float(positive.min())
 
 
 def _build(graph: GraphSnapshot) -> BuiltGraph:

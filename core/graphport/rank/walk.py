@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from graphport.rank.arrays import Index, Vector
-from graphport.rank.matrix import edge_weights, out_matrix, symmetric_matrix
 from graphport.rank.scratch import Scratch
+from graphport.rank.step import Arrays, Facts, WalkKind, patched_step, step_arrays
 from graphport.snapshot import GraphSnapshot
-
-MAX_SPAN = 1e150
-"""Largest ratio of two weights for which masses divided by degrees keep their full precision."""
-
-_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +22,12 @@ class Walk:
 
     ``step`` (n, n): ``step @ mass`` moves mass by one step; each column sums to 1, to 0 where the walk
     ends (a node without edges, directed: without out-edges). ``degree`` (n,) is the weight leaving each
-    node, in units of the mean weight of an arc; ``arcs`` (n,) is the number of entries in each row.
+    node, in units of the power of two next to the mean weight of an arc; ``arcs`` (n,) is the number of
+    entries in each row.
 
     ``reversible``: ``step`` is ``A D^-1`` with a symmetric ``A``, so its spectrum is real and what one
     node gives another is bounded by their degrees. True for undirected walks, unless the weights span
-    more than `MAX_SPAN`. ``loops``: some node has an edge to itself.
+    more than `graphport.rank.matrix.MAX_SPAN`. ``loops``: some node has an edge to itself.
     """
 
     step: csr_array
@@ -72,54 +66,24 @@ class Walk:
 
 def walk_of(graph: GraphSnapshot, *, directed: bool = False, weighted: bool = True) -> Walk:
     """The walk along (``directed``) or along and against the edges of a snapshot, kept with it."""
-    key = f"walk:{'directed' if directed else 'undirected'}:{'weighted' if weighted else 'unweighted'}"
+    kind = WalkKind(directed, weighted)
 
     def made(snapshot: GraphSnapshot) -> Walk:
-        arrays = snapshot.derived_arrays(key, lambda it: _arrays(it, directed=directed, weighted=weighted))
+        arrays = snapshot.derived_arrays(
+            f"step:{kind}",
+            lambda it: step_arrays(it, kind),
+            lambda it, earlier, changes: patched_step(it, kind, earlier, changes),
+        )
         return _walk(arrays, directed=directed)
 
-    return graph.derived(key, made)
+    return graph.derived(f"walk:{kind}", made)
 
 
-def _arrays(graph: GraphSnapshot, *, directed: bool, weighted: bool) -> Mapping[str, NDArray[Any]]:
-    weight = edge_weights(graph, weighted=weighted)
-    step = out_matrix(graph, weight).T.tocsr() if directed else symmetric_matrix(graph, weight)
-    wide = step.nnz > 0 and float(step.data.max()) / MAX_SPAN > float(step.data.min())
-    degree = _normalize_wide(step) if wide else _normalize(step)
-    if step.nnz:
-        degree *= step.nnz / degree.sum()
-    loops = bool((graph.source_index == graph.target_index).any())
-    return {
-        "data": step.data,
-        "indices": step.indices,
-        "indptr": step.indptr,
-        "degree": degree,
-        "wide_loops": np.array([wide, loops], dtype=np.uint8),
-    }
-
-
-def _walk(arrays: Mapping[str, NDArray[Any]], *, directed: bool) -> Walk:
-    degree, (wide, loops) = arrays["degree"], arrays["wide_loops"].tolist()
+def _walk(arrays: Arrays, *, directed: bool) -> Walk:
+    degree, facts = arrays["degree"], Facts.of(arrays)
     n = len(degree)
     step = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n))
     arcs = np.diff(step.indptr)
     for column in (step.data, step.indices, step.indptr, degree, arcs):
         column.flags.writeable = False
-    return Walk(step, degree, arcs, reversible=not (directed or wide), loops=bool(loops))
-
-
-def _normalize(step: csr_array) -> Vector:
-    """Divides each column by its sum, in place; returns the sums."""
-    degree = step.T @ np.ones(step.shape[0])
-    for start in range(0, step.nnz, _BLOCK):  # in blocks: one gather of 50M degrees would take 400 MB
-        block = slice(start, start + _BLOCK)
-        step.data[block] /= degree[step.indices[block]]
-    return degree
-
-
-def _normalize_wide(step: csr_array) -> Vector:
-    """As `_normalize`, each column scaled by its own power of two first: no sum over- or underflows."""
-    largest = np.zeros(step.shape[0])
-    np.maximum.at(largest, step.indices, step.data)
-    step.data = np.ldexp(step.data, -np.frexp(largest)[1][step.indices])
-    return _normalize(step)
+    return Walk(step, degree, arcs, reversible=not (directed or facts.wide), loops=bool(facts.loops))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphport.snapshot.cache import snapshot_of
 from graphport.snapshot.canonical import IndexArray, canonical_kinds
 from graphport.snapshot.columns import GraphSnapshot
+from graphport.snapshot.earlier import RowChanges
 from graphport.snapshot.patch import Patch, edge_row, patch
 from graphport.snapshot.splice import Splice
 
@@ -12,6 +13,7 @@ __all__ = [
     "GraphSnapshot",
     "IndexArray",
     "Patch",
+    "RowChanges",
     "Splice",
     "canonical_kinds",
     "edge_row",

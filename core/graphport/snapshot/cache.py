@@ -94,9 +94,11 @@ def _patched(graph: GraphStorage, kinds: Kinds, last: GraphSnapshot) -> GraphSna
     if changes is None or len(changes) > PATCHED_UP_TO * (last.n_nodes + last.n_edges):
         return None
     try:
-        return patch(last, _of_kinds(changes, kinds)).graph
+        made = patch(last, _of_kinds(changes, kinds))
     except MissingNodeError:  # another tool wrote into the engine, past the feed
         return None
+    made.graph.follow(last, made.row_changes(last))
+    return made.graph
 
 
 def _of_kinds(changes: GraphChanges, kinds: Kinds) -> GraphChanges:

@@ -25,6 +25,7 @@ from graphport.snapshot.canonical import (
     index_array,
     moved_props,
 )
+from graphport.snapshot.earlier import Earlier, RowChanges
 from graphport.snapshot.packed import Packed
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ class GraphSnapshot:
     """
 
     __slots__ = (
-        "__weakref__", "_derived", "_lock", "_shelf", "edge_kind", "edge_kinds", "edge_props", "entries", "ids",
-        "names", "node_kind", "node_kinds", "node_props", "revision", "source_index", "target_index", "weight",
+        "__weakref__", "_derived", "_earlier", "_lock", "_shelf", "edge_kind", "edge_kinds", "edge_props", "entries",
+        "ids", "names", "node_kind", "node_kinds", "node_props", "revision", "source_index", "target_index", "weight",
     )  # fmt: skip
 
     def __init__(
@@ -98,6 +99,7 @@ class GraphSnapshot:
         self.revision = revision
         self._shelf = shelf
         self._derived: dict[str, Any] = {}
+        self._earlier: dict[str, Earlier] = {}
         self._lock = threading.RLock()
 
     @classmethod
@@ -285,21 +287,46 @@ class GraphSnapshot:
                 self._derived[key] = build(self)
             return cast("T", self._derived[key])
 
-    def derived_arrays(self, key: str, build: Callable[[GraphSnapshot], Arrays]) -> Arrays:
+    def derived_arrays(
+        self,
+        key: str,
+        build: Callable[[GraphSnapshot], Arrays],
+        patch: Callable[[GraphSnapshot, Arrays, RowChanges], Arrays | None] | None = None,
+    ) -> Arrays:
         """As `derived`, for named arrays of one dimension: `save` writes them too, and a loaded snapshot has them.
 
-        ``key`` is letters, digits and colons.
+        ``key`` is letters, digits and colons. ``patch(self, arrays, changes)`` is asked first where they are
+        known of an earlier graph (see `follow`); its answer must be what ``build`` would give, or None.
         """
 
         def found_or_built(graph: GraphSnapshot) -> Arrays:
             found = None if self._shelf is None else self._shelf.get(key)
+            earlier = self._earlier.get(key)
+            if found is None and earlier is not None and patch is not None:
+                found = patch(graph, *earlier)
             if found is None:
                 found = build(graph)
                 if self._shelf is not None:
                     self._shelf.offer(key, found)
             return found
 
-        return self.derived(_ARRAYS + key, found_or_built)
+        arrays = self.derived(_ARRAYS + key, found_or_built)
+        self._earlier.pop(key, None)
+        return arrays
+
+    def follow(self, last: GraphSnapshot, changes: RowChanges) -> None:
+        """Take over what `derived_arrays` made of ``last``, or ``last`` took over, until it is asked for.
+
+        The arrays are held, ``last`` is not, so at most one generation of each outlives its snapshot.
+        """
+        shelf = {} if last._shelf is None else last._shelf.all()
+        # Copied in one step each, and in this order: another thread may be moving one from here to there.
+        earlier, derived = last._earlier.copy(), last._derived.copy()
+        made = {key.removeprefix(_ARRAYS): arrays for key, arrays in derived.items() if key.startswith(_ARRAYS)}
+        self._earlier = {
+            **{key: Earlier(arrays, since.then(changes)) for key, (arrays, since) in earlier.items()},
+            **{key: Earlier(arrays, changes) for key, arrays in (shelf | made).items()},
+        }
 
     def same_as(self, other: GraphSnapshot) -> bool:
         """Whether both hold the same graph, arrays and all (revision and props aside)."""

@@ -36,6 +36,11 @@ class Shelf:
         self._mapped = mapped
         self._writable = writable
 
+    def all(self) -> dict[str, Arrays]:
+        """What there is of this very snapshot, by key."""
+        keys = [path.name.replace("-", ":") for path in self.folder.glob("[!.]*") if path.name != COLUMNS]
+        return {key: arrays for key in keys if (arrays := self.get(key)) is not None}
+
     def get(self, key: str) -> Arrays | None:
         """The arrays of that key, None if there are none of this very snapshot."""
         path = self._path(key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from graphport.changes import GraphChanges
 from graphport.errors import MissingNodeError
 from graphport.model import Edge, EdgeKey, Node
+from graphport.snapshot.bisect_many import bisect_many
 from graphport.snapshot.canonical import canonical_kinds
 from graphport.snapshot.columns import GraphSnapshot
+from graphport.snapshot.earlier import RowChanges
 from graphport.snapshot.splice import Rows, Splice
 
 
@@ -25,6 +27,19 @@ class Patch(NamedTuple):
     edges: Splice
     written_nodes: Mapping[int, Node]
     written_edges: Mapping[int, Edge]
+
+    def row_changes(self, before: GraphSnapshot) -> RowChanges:
+        """How the nodes differ from those of ``before``, the graph that was patched."""
+        ends = np.concatenate([before.source_index[self.edges.cut], before.target_index[self.edges.cut]])
+        left = np.setdiff1d(ends, self.nodes.cut)  # each once
+        rows = list(self.written_edges)
+        touched = [
+            np.array([*self.nodes.new_rows, *self.written_nodes], dtype=np.int64),
+            self.nodes.moved(left),
+            self.graph.source_index[rows],
+            self.graph.target_index[rows],
+        ]
+        return RowChanges(self.nodes, np.unique(np.concatenate(touched)))
 
 
 def patch(graph: GraphSnapshot, changes: GraphChanges) -> Patch:
@@ -78,8 +93,9 @@ def _after(
     row = _rows_of(columns.ids, edges)
     source, target = graph.source_index, graph.target_index
     if nodes:
-        at = nodes.moved(np.arange(graph.n_nodes)).astype(source.dtype)
-        source, target = at[source], at[target]
+        source, target = source.copy(), target.copy()
+        nodes.renumber(source)
+        nodes.renumber(target)
     table, code = _table(graph.edge_kinds, (edge.kind for edge in edges))
     kinds, kind = canonical_kinds(
         table, splice.array(graph.edge_kind, [code[edge.kind] for edge in edges]), "edge kind"
@@ -140,8 +156,8 @@ def _places(graph: GraphSnapshot, keys: Sequence[EdgeKey]) -> _Places:
         (graph.target_index, target, has_target),
         (graph.edge_kind, kind, has_kind),
     ):
-        first = _search(column, value, row, end)
-        row, end = first, np.where(has, _search(column, value + 1, first, end), first)
+        first = bisect_many(column, value, row, end)
+        row, end = first, np.where(has, bisect_many(column, value + 1, first, end), first)
     return _Places(row, row < end)
 
 
@@ -154,17 +170,6 @@ def _positions(table: Sequence[str], texts: Sequence[str]) -> tuple[Rows, NDArra
         np.fromiter((at[text] for text in texts), dtype=np.int64, count=n),
         np.fromiter((text in there for text in texts), dtype=np.bool_, count=n),
     )
-
-
-def _search(column: NDArray[Any], value: Rows, low: Rows, high: Rows) -> Rows:
-    """(k,) the first row from ``low`` to ``high`` where the column, sorted in between, is not below ``value``."""
-    low, high = low.copy(), high.copy()
-    while (open_ := np.flatnonzero(low < high)).size:
-        middle = (low[open_] + high[open_]) // 2
-        below = column[middle] < value[open_]
-        low[open_[below]] = middle[below] + 1
-        high[open_[~below]] = middle[~below]
-    return low
 
 
 def _gone(graph: GraphSnapshot, changes: GraphChanges, written: _Places) -> set[int]:

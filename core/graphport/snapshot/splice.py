@@ -15,6 +15,9 @@ Rows = NDArray[np.int64]
 
 MANY_PIECES = 1024
 """Above this, one pass with a mask copies faster than piece by piece."""
+FEW_STEPS = 4
+"""Up to this many rows in and out, comparing with each renumbers faster than looking up in a table."""
+_BLOCK = 1 << 16
 
 
 class Splice:
@@ -39,6 +42,11 @@ class Splice:
         return self._cut
 
     @property
+    def seams(self) -> Rows:
+        """Where, among the new rows, old ones are missing: before each of these."""
+        return self.moved(self._cut)
+
+    @property
     def new_rows(self) -> list[int]:
         """Where the new ones end up."""
         rows: list[int] = (self._places + np.arange(len(self._places))).tolist()
@@ -48,6 +56,34 @@ class Splice:
         """Where old rows end up; what was cut out gets a row that means nothing."""
         left = rows - np.searchsorted(self._cut, rows)
         return left + np.searchsorted(self._places, left, side="right")
+
+    def origin(self, rows: NDArray[Any]) -> Rows:
+        """Which old rows these new ones were; what was put in gets a row that means nothing."""
+        return self._old(rows - np.searchsorted(self.new_rows, rows))
+
+    def renumber(self, rows: NDArray[Any]) -> None:
+        """As `moved`, in place, for very many rows."""
+        steps = len(self._cut) + len(self._places)
+        table = self.moved(np.arange(self._n)).astype(rows.dtype) if steps > FEW_STEPS else None
+        ins: list[int] = self._old(self._places).tolist()
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK]
+            if table is not None:
+                block[:] = table.take(block, mode="clip")
+                continue
+            before = block.copy()
+            for row in ins:
+                block += before >= row
+            for row in self._cut.tolist():
+                block -= before > row
+
+    def then(self, later: Splice) -> Splice:
+        """A later one, on what this one gives, together with this one."""
+        mine = np.array(self.new_rows, dtype=np.int64)
+        cut = np.concatenate([self._cut, self.origin(np.setdiff1d(later.cut, mine))])
+        new = np.sort(np.concatenate([later.moved(np.setdiff1d(mine, later.cut)), later.new_rows]))
+        both = Splice(self._n, cut.tolist(), ())
+        return Splice(self._n, cut.tolist(), both._old((new - np.arange(len(new))).astype(np.int64)).tolist())
 
     def array(self, column: NDArray[Any], values: Sequence[Any]) -> NDArray[Any]:
         """The column after it, with ``values`` as the new ones."""
@@ -80,9 +116,7 @@ class Splice:
 
     def _pieces(self, column: Any, values: Any) -> list[Any]:
         """Slices of the column and of ``values`` that are the new column, one after the other."""
-        # The row of the old column before which each new one comes: places count what is left of it.
-        left_before = self._cut - np.arange(len(self._cut))
-        old = self._places + np.searchsorted(left_before, self._places, side="right")
+        old = self._old(self._places)  # the row before which each new one comes
         events = sorted([*((row, 0, 0) for row in old.tolist()), *((row, 1, 1) for row in self._cut.tolist())])
         pieces, start, used = list[Any](), 0, 0
         for row, is_cut, step in events:
@@ -94,3 +128,8 @@ class Splice:
             start = max(start, row + step)
         pieces.append(column[start : self._n])
         return pieces
+
+    def _old(self, left: Rows) -> Rows:
+        """The rows of the old column that come as the ``left``-th of those that stay."""
+        left_before = self._cut - np.arange(len(self._cut))
+        return left + np.searchsorted(left_before, left, side="right")
