@@ -292,6 +292,12 @@ class EntryAnswer(Answer):
     valid_to: float | None
 
 
+class EntryPart(EntryAnswer):
+    """An entry with a part of its text."""
+
+    next_cursor: str | None
+
+
 class Report(Answer):
     """A Markdown report in which each sentence has its source's number; ``cites``: the sources' ids in that order."""
 

@@ -68,7 +68,7 @@ def _guarded(api: FastAPI, config: Config, tokens: Tokens, metrics: Metrics) -> 
     app = AuthGuard(app, tokens)
     if server.cors_origins:
         app = CORSMiddleware(
-            app, allow_origins=server.cors_origins, allow_methods=["GET", "POST", "DELETE"],
+            app, allow_origins=server.cors_origins, allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type"],
         )  # fmt: skip
     app = HostGuard(app, {server.host, socket.gethostname(), *server.allowed_hosts}, server.cors_origins)

@@ -18,6 +18,7 @@ from graphport_serve.tools.code import CodeTools
 from graphport_serve.tools.entities import EntityTools
 from graphport_serve.tools.gazetteer import GazetteerTools
 from graphport_serve.tools.graphs import GraphTools
+from graphport_serve.tools.proposals import ProposalTools
 from graphport_serve.tools.searching import SearchTools
 
 
@@ -29,7 +30,7 @@ def make_mcp(service: Service, access: Callable[[Request | None], Access]) -> MC
         instructions="Search knowledge bases whose passages a graph joins; walk that graph; keep the gazetteer.",
         log_level="WARNING",
     )
-    for tools in (SearchTools, CodeTools, GraphTools, EntityTools, GazetteerTools):
+    for tools in (SearchTools, CodeTools, GraphTools, EntityTools, GazetteerTools, ProposalTools):
         tools(service, access).offer(server)
     return server
 

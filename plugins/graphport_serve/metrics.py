@@ -60,4 +60,4 @@ class MetricsGuard:
 
 
 def _method(method: str) -> str:
-    return method if method in {"GET", "POST", "DELETE", "OPTIONS", "HEAD"} else "other"
+    return method if method in {"GET", "POST", "PATCH", "DELETE", "OPTIONS", "HEAD"} else "other"

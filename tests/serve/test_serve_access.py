@@ -78,10 +78,12 @@ def every_request(document: dict[str, Any], name: str) -> Iterator[tuple[str, st
     """Each operation of the OpenAPI document on the knowledge base ``name``, with parameters that would do."""
     values = {
         "q": "zyzzyva", "node": "entry:noyon", "entry_id": "noyon", "type": "location", "name": "Geneva",
-        "symbol": "x", "entry": "noyon",
+        "symbol": "x", "source": "entry:noyon", "target": "entity:location:Geneva", "kind": "mentions",
     }  # fmt: skip
     bodies = {
         "gazetteer/add": {"type": "thing", "name": "Bell"},
+        "proposals/accept": {"type": "thing", "names": ["Bell"]},
+        "proposals/reject": {"names": ["Bell"]},
         "entries": {"entries": [{"id": "new", "text": "text"}]},
     }
     for path, operations in document["paths"].items():
@@ -114,11 +116,23 @@ def test_a_token_of_one_knowledge_base_sees_no_trace_of_another_on_any_route(gua
             walked += 1
         else:
             assert "town" not in seen.text, path
-    assert walked >= 18
+    assert walked >= 28
     assert guarded.get("/api/vectordb", headers=bearer(SMITH)).json() == {"knowledge_bases": [{"name": "smithy"}]}
     assert guarded.get("/api/vectordb/smithy", headers=bearer(SMITH)).status_code == 200
     assert guarded.get("/metrics", headers=bearer(SMITH)).status_code == 403
     assert guarded.get(TOWN, headers=bearer(WRITER)).json()["entries"] == 4
+
+
+def test_every_route_that_changes_something_needs_write(guarded: httpx.Client) -> None:
+    changing = [
+        (method, path, request)
+        for method, path, request in every_request(guarded.get("/openapi.json").json(), "town")
+        if method != "GET"
+    ]
+    assert len(changing) >= 9
+    for method, path, request in changing:
+        refused = guarded.request(method, path, headers=bearer(READER), **request)
+        assert (refused.status_code, refused.json()["code"]) == (403, "forbidden"), path
 
 
 def test_listening_to_others_without_a_token_is_refused() -> None:

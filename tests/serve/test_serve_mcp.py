@@ -16,11 +16,15 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from serve_server import READER, SMITH, WRITER, bearer, fill, served, settings
 
+from graphport import Entry, open_knowledge_base
+
 TOOLS = {
     "search_knowledge", "make_report", "find_symbol", "find_callers", "get_call_graph", "find_similar", "get_graph",
     "find_entity", "find_concept", "list_entities", "list_gazetteer", "add_entity", "remove_entity",
+    "get_entry", "list_knowledge_bases", "describe_knowledge_base", "find_nodes", "find_evidence", "list_shared_names",
+    "propose_entities", "accept_proposals", "reject_proposals", "reconsider_proposals",
 }  # fmt: skip
-CHANGES = {"add_entity", "remove_entity"}
+CHANGES = {"add_entity", "remove_entity", "accept_proposals", "reject_proposals", "reconsider_proposals"}
 
 
 def over_http(address: str, use: Callable[[Client], Awaitable[None]], token: str | None = None) -> None:
@@ -67,7 +71,7 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
 async def all_of_it(client: Client) -> None:
     """What both transports must do alike."""
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert set(tools) >= TOOLS
+    assert set(tools) == TOOLS
     for name, tool in tools.items():
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint is (name not in CHANGES), name
@@ -101,6 +105,36 @@ async def all_of_it(client: Client) -> None:
     )
     assert "top_k" in await refused(client, "search_knowledge", query="x", knowledge_base="town", top_k=0)
     assert "smithy, town" in await refused(client, "search_knowledge", query="x")
+    await what_a_curator_does(client)
+
+
+async def what_a_curator_does(client: Client) -> None:
+    town = {"knowledge_base": "town"}
+    assert await call(client, "list_knowledge_bases") == {"knowledge_bases": [{"name": "smithy"}, {"name": "town"}]}
+    held = await call(client, "describe_knowledge_base", **town)
+    assert "mentions" in held["graph"]["edge_kinds"]
+    misspelt = await call(
+        client, "search_knowledge", query="Genefa", graph=True, linkers=["fuzzy"], explain=True, **town
+    )
+    assert [link["linker"] for link in misspelt["hits"][0]["why"]["links"]] == ["fuzzy"]
+    assert "linkers" in await refused(client, "search_knowledge", query="x", linkers=["magic"], **town)
+    (node,) = (await call(client, "find_nodes", name="genev", kind="entity", **town))["nodes"]
+    edge = {"source": "entry:calvin", "target": node["id"], "kind": "mentions"}
+    (passage,) = (await call(client, "find_evidence", **edge, **town))["passages"]
+    assert (passage["entry"], passage["text"]) == ("calvin", "John Calvin was born in Noyon and lived in Geneva.")
+    assert "missing-node" in await refused(client, "find_evidence", **{**edge, "kind": "cites"}, **town)
+    assert (await call(client, "get_entry", entry="calvin", **town))["text"] == passage["text"]
+    assert (await call(client, "list_shared_names", **town))["names"] == []
+    (noyon,) = (await call(client, "propose_entities", at_least=1, **town))["proposals"]
+    assert (noyon["name"], noyon["passages"]) == ("Noyon", 1)
+    assert [example["entry"] for example in noyon["examples"]] == ["calvin"]
+    assert await call(client, "reject_proposals", names=["noyon"], **town) == {"rejected": 1}
+    assert (await call(client, "propose_entities", at_least=1, **town))["proposals"] == []
+    assert await call(client, "reconsider_proposals", names=["Noyon"], **town) == {"reconsidered": 1}
+    accepted = await call(client, "accept_proposals", type="location", names=["Noyon"], **town)
+    assert accepted == {"added": ["entity:location:Noyon"], "known": [], "declared": []}
+    await call(client, "remove_entity", type="location", name="Noyon", **town)
+    assert "no proposer" in await refused(client, "propose_entities", proposer="oracle", **town)
 
 
 def test_tools_over_http(open_server: str) -> None:
@@ -125,10 +159,14 @@ def test_a_token_over_mcp_sees_no_trace_of_another_knowledge_base(guarded_server
     async def smith(client: Client) -> None:
         found = await call(client, "search_knowledge", query="anvil")
         assert found["hits"][0]["entry"] == "anvil"
+        assert await call(client, "list_knowledge_bases") == {"knowledge_bases": [{"name": "smithy"}]}
         for tool in (await client.list_tools()).tools:
+            if tool.name == "list_knowledge_bases":
+                continue
             arguments: dict[str, Any] = {"knowledge_base": "town"}
             values = {
                 "query": "zyzzyva", "type": "location", "name": "Geneva", "names": ["Geneva"], "symbol": "x",
+                "entry": "noyon", "source": "entry:noyon", "target": "entity:location:Geneva", "kind": "mentions",
             }  # fmt: skip
             for name in tool.input_schema.get("required", []):
                 arguments[name] = values[name]
@@ -147,6 +185,9 @@ def test_a_token_that_only_reads_cannot_change_over_mcp(guarded_server: str) -> 
         for tool in CHANGES & {tool.name for tool in (await client.list_tools()).tools}:
             arguments = {"type": "location", "name": "Geneva", "names": ["Bell"], "query": "zyzzyva"}
             assert "forbidden" in await refused(client, tool, knowledge_base="town", **arguments)
+        assert (await call(client, "propose_entities", knowledge_base="town", at_least=1))["proposals"]
+        told = await refused(client, "propose_entities", knowledge_base="town", proposer="costly")
+        assert "forbidden" in told  # whoever only reads cannot make a language model read
 
     async def writer(client: Client) -> None:
         await call(client, "add_entity", knowledge_base="town", type="thing", names=["Bell"])
@@ -184,6 +225,28 @@ def test_answers_are_bounded_and_go_on_by_cursor(tmp_path: Path) -> None:
             if cursor is None:
                 break
         assert len({row["id"] for row in seen}) == len(seen) == 42
+
+    with served(config) as address:
+        over_http(address, use)
+
+
+def test_a_text_longer_than_an_answer_is_read_part_by_part(tmp_path: Path) -> None:
+    text = '\x01 \U0001f42b "' * 15_000  # characters that take one to six in JSON
+    config = settings(tmp_path)
+    with open_knowledge_base("smithy", config=config) as kb:
+        kb.add([Entry("long", text)])
+
+    async def use(client: Client) -> None:
+        smithy = {"knowledge_base": "smithy"}
+        parts: list[str] = []
+        cursor = None
+        while not parts or cursor is not None:
+            part = await call(client, "get_entry", entry="long", cursor=cursor, **smithy)
+            assert len(json.dumps(part, ensure_ascii=False)) < 45_000
+            parts.append(part["text"])
+            cursor = part["next_cursor"]
+        assert "".join(parts) == text
+        assert "entry-not-found" in await refused(client, "get_entry", entry="short", **smithy)
 
     with served(config) as address:
         over_http(address, use)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import os
 import re
 import shutil
@@ -48,7 +49,7 @@ def browser() -> Generator[Browser]:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """A server of its own: the page's tests change the gazetteer. ``large`` has 5,000 nodes."""
+    """A server of its own: the page's tests change what it holds. ``large`` has 5,000 nodes."""
     config = settings(tmp_path_factory.mktemp("site"))
     fill(config)
     with open_knowledge_base("large", config=config) as kb:
@@ -56,6 +57,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
             Entry(f"n{i}", f"See Note {i * 7 % 2500}, Note {i * 31 % 2500} and Note {i // 10}.", title=f"Note {i}")
             for i in range(2500)
         )
+    towns = [
+        "".join(pair) + "ville"
+        for pair in itertools.product("BCDFG", ["alber", "edel", "ander", "ister", "ool", "uster"])
+    ]
+    with open_knowledge_base("many", config=config) as kb:
+        kb.add(Entry(f"{town}{i}", f"We saw {town}.") for town in towns for i in range(2))
+    with open_knowledge_base("trip", config=config) as kb:
+        kb.add(Entry(f"day{i}", f"We saw Basel and {'Lausanne' if i < 2 else 'Bern'}. {MARKUP}") for i in range(4))
+        kb.add([Entry("misspelt", "Lausanne lies at a lake.", title="Lausanne")])
     with served(config) as address:
         yield address
 
@@ -167,6 +177,17 @@ def test_options_reach_the_server_and_a_refusal_is_told(show: Open) -> None:
     expect(page.locator(".graph-on .hit")).to_have_count(1)
     page.goto(page.url.replace("top_k=1", "mode=dense"))
     expect(page.locator("#notice.problem")).to_contain_text("dense search needs an embedder")
+
+
+def test_a_misspelt_name_is_forgiven_where_the_reader_wants_it(show: Open) -> None:
+    page = show("trip/search?q=Lausane")
+    expect(page.locator(".graph-on")).to_contain_text("Nothing found")
+    page.get_by_text("Options").click()
+    page.get_by_label("Forgive misspelt names").check()
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".graph-on .hit h3").first).to_have_text("Lausanne")
+    page.reload()
+    expect(page.locator(".graph-on .hit h3").first).to_have_text("Lausanne")
 
 
 def test_nothing_found_says_so(show: Open) -> None:
@@ -290,6 +311,77 @@ def test_entities_can_be_filtered(show: Open) -> None:
     page.get_by_label("Filter entities").fill("genf")
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr")).to_contain_text("Geneva")
+
+
+def test_what_the_texts_name_is_accepted_or_rejected(show: Open) -> None:
+    page = show("trip/gazetteer")
+    cards = page.locator(".proposals li")
+    expect(cards).to_have_count(0)
+    page.get_by_text("Proposed by the texts").click()
+    expect(cards.locator("h3")).to_have_text(
+        ["Basel 4 texts, 4 times", "Bern 2 texts, 2 times", "Lausanne 2 texts, 2 times"]
+    )
+    expect(cards.first).to_contain_text("We saw Basel and Lausanne. <img src=x")
+    keep(page, "proposals")
+    page.get_by_role("button", name="Accept Basel").click()
+    expect(cards).to_have_count(3)  # a type is required
+    page.get_by_label("Type of Basel").fill("location")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("row", name=re.compile("^Basel"))).to_contain_text("runtime")
+    expect(cards).to_have_count(2)
+    expect(page.get_by_label("Type of Bern")).to_be_focused()
+    page.get_by_role("button", name="Reject Bern").click()
+    expect(cards.locator("h3")).to_have_text(["Lausanne 2 texts, 2 times"])
+    page.get_by_role("button", name="Undo").click()
+    expect(cards).to_have_count(2)
+    expect(page.get_by_label("Type of Bern")).to_be_focused()
+    page.get_by_role("button", name="Reject Bern").click()
+    page.get_by_role("button", name="Reject Lausanne").click()
+    expect(page.locator(".proposed")).to_contain_text("The texts name nothing else")
+    page.reload()
+    page.get_by_text("Proposed by the texts").click()
+    expect(page.locator(".proposed")).to_contain_text("The texts name nothing else")
+    assert page.evaluate("window.hacked ?? null") is None
+    page.get_by_role("button", name="Remove Basel").click()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_proposals_work_by_keyboard_on_a_phone_in_light_and_dark(show: Open, scheme: str) -> None:
+    page = show("town/gazetteer", width=390, height=844, color_scheme=scheme)
+    page.route(
+        "**/proposals?*",
+        lambda route: route.fulfill(
+            json={
+                "proposals": [
+                    {"name": name, "type": "", "count": 3, "passages": 2, "examples": [{"entry": "e", "text": text}]}
+                    for name, text in (("A" * 60, "x" * 150), (MARKUP, MARKUP))
+                ],
+                "next_cursor": "more",
+            }
+        ),
+    )
+    press_until_focused(page, page.get_by_text("Proposed by the texts"))
+    page.keyboard.press("Enter")
+    expect(page.locator(".proposals h3").nth(1)).to_contain_text(MARKUP)
+    press_until_focused(page, page.get_by_role("button", name="Reject <img"))
+    press_until_focused(page, page.get_by_role("button", name="More"))
+    assert page.evaluate(_POOR_CONTRAST) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("document.querySelectorAll('main img, main script').length") == 0
+    page.screenshot(path=ARTEFACTS / f"phone-proposals-{scheme}.png", full_page=True)
+
+
+def test_more_proposals_follow_and_none_is_passed_over(show: Open) -> None:
+    page = show("many/gazetteer")
+    page.get_by_text("Proposed by the texts").click()
+    names = page.locator(".proposals h3")
+    expect(names).to_have_count(20)
+    page.get_by_role("button", name=re.compile("Reject")).first.click()
+    expect(names).to_have_count(19)
+    page.get_by_role("button", name="More").click()
+    expect(names).to_have_count(29)
+    expect(page.get_by_role("button", name="More")).to_be_hidden()
+    assert len({*names.all_inner_texts()}) == 29
 
 
 # -- everybody ------------------------------------------------------------------------------------------

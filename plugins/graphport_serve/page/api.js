@@ -13,7 +13,8 @@ export class Problem extends Error {
 export async function ask(path, { params = {}, method = "GET", body, signal } = {}) {
   const url = new URL(`api/vectordb${path}`, document.baseURI);
   for (const [name, value] of Object.entries(params)) {
-    if (value !== null && value !== undefined && value !== "") url.searchParams.append(name, value);
+    if (value === null || value === undefined || value === "") continue;
+    for (const item of [value].flat()) url.searchParams.append(name, item);
   }
   for (;;) {
     const response = await send(url, method, body, signal);

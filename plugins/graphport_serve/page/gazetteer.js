@@ -3,6 +3,7 @@
 import { ask, pathOf } from "./api.js";
 import { el, say } from "./dom.js";
 import { linkTo } from "./place.js";
+import { proposals } from "./proposals.js";
 
 const TYPES = ["person", "location", "topic", "doctrine", "council", "book", "sermon", "institution", "event", "concept", "other"];
 const SHOWN = 500;
@@ -28,7 +29,7 @@ export async function showGazetteer(main, status) {
       el("table", {},
         el("thead", {}, el("tr", {}, ["Name", "Type", "Further names", "Origin", ""].map((title) => el("th", { scope: "col" }, title)))),
         list)),
-    form));
+    el("div", { class: "aside" }, form, proposals(base, refresh))));
 
   function draw() {
     const wanted = filter.value.toLowerCase();
@@ -52,11 +53,15 @@ export async function showGazetteer(main, status) {
       el("td", {}, !declared && el("button", { type: "button", "aria-label": `Remove ${name}`, onclick: () => remove(row) }, "Remove")));
   }
 
+  async function refresh() {
+    rows = await allRows(base);
+    draw();
+  }
+
   async function change(action, done) {
     try {
       await action();
-      rows = await allRows(base);
-      draw();
+      await refresh();
       done();
     } catch (error) {
       say(error.message, { problem: true });

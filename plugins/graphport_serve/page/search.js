@@ -29,7 +29,7 @@ export function showSearch(main, status, params) {
     results.setAttribute("aria-busy", "true");
     try {
       const answers = await Promise.all((withGraph ? ["false", "true"] : ["false"]).map((graph) =>
-        timed(ask(pathOf(base) + "/search", { params: { ...values, graph, explain: true }, signal: running.signal }))));
+        timed(ask(pathOf(base) + "/search", { params: { ...asked(values), graph, explain: true }, signal: running.signal }))));
       draw(results, base, values.q, answers);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -43,6 +43,9 @@ export function showSearch(main, status, params) {
   return { update, leave: () => running?.abort() };
 }
 
+// The address says fuzzy=1 where misspelt names are forgiven; the server takes linkers.
+const asked = ({ fuzzy, ...values }) => (fuzzy ? { ...values, linker: ["containment", "fuzzy"] } : values);
+
 async function timed(promise) {
   const start = performance.now();
   const answer = await promise;
@@ -55,8 +58,8 @@ function searchForm(status, submit) {
     class: "ask", role: "search",
     onsubmit(event) {
       event.preventDefault();
-      const { q, mode, top_k, graph_weight } = event.target.elements;
-      submit({ q: q.value.trim(), mode: mode.value, top_k: top_k.value, graph_weight: graph_weight?.disabled ? "" : graph_weight?.value });
+      const { q, mode, top_k, graph_weight, fuzzy } = event.target.elements;
+      submit({ q: q.value.trim(), mode: mode.value, top_k: top_k.value, graph_weight: graph_weight?.disabled ? "" : graph_weight?.value, fuzzy: fuzzy?.checked ? "1" : "" });
     },
   },
   el("div", { class: "line" },
@@ -69,13 +72,15 @@ function searchForm(status, submit) {
       status.graph && el("label", {}, "Weight of the graph ", el("input", {
         type: "range", name: "graph_weight", min: 0, max: 1, step: 0.05,
         oninput: (event) => { weight.textContent = Number(event.target.value).toFixed(2); },
-      }), weight))));
+      }), weight),
+      status.graph && el("label", {}, el("input", { type: "checkbox", name: "fuzzy" }), "Forgive misspelt names"))));
 }
 
 function fill(form, values) {
   form.elements.q.value = values.q ?? "";
   form.elements.mode.value = values.mode ?? "";
   form.elements.top_k.value = values.top_k ?? "";
+  if (form.elements.fuzzy) form.elements.fuzzy.checked = Boolean(values.fuzzy);
   if (form.elements.graph_weight && values.graph_weight) {
     form.elements.graph_weight.value = values.graph_weight;
     form.elements.shown.textContent = Number(values.graph_weight).toFixed(2);

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from graphport.builders import Entry
 from graphport.errors import EntryNotFoundError
 from graphport.knowledge.base import KnowledgeBase
-from graphport_serve.answers import Added, EntryAnswer, GraphNumbers, KnowledgeBaseStatus, Removed
+from graphport_serve.answers import Added, EntryAnswer, EntryPart, GraphNumbers, KnowledgeBaseStatus, Removed
+from graphport_serve.paging import Bounds, page_of
 
 
 def status(kb: KnowledgeBase) -> KnowledgeBaseStatus:
@@ -50,6 +53,25 @@ def get_entry(kb: KnowledgeBase, entry_id: str) -> EntryAnswer:
         flagged=entry.flagged,
         valid_to=entry.valid_to,
     )
+
+
+def read_entry(kb: KnowledgeBase, entry_id: str, *, bounds: Bounds, cursor: str | None = None) -> EntryPart:
+    """`get_entry`, its text a part at a time."""
+    whole = get_entry(kb, entry_id)
+    page = page_of(
+        whole.text, cursor, bounds,
+        question=("entry", kb.config.name, entry_id), size=lambda char: len(json.dumps(char, ensure_ascii=False)) - 2,
+    )  # fmt: skip
+    return EntryPart.model_validate({**whole.model_dump(), "text": "".join(page.items), "next_cursor": page.next})
+
+
+def show_entry(kb: KnowledgeBase, entry_id: str, visibility: Mapping[str, Any]) -> EntryAnswer:
+    """Sets ``flagged`` and ``valid_to``, whichever are given; the entry as it is then."""
+    if "flagged" in visibility:
+        kb.flag(entry_id, flagged=visibility["flagged"])
+    if "valid_to" in visibility:
+        kb.expire(entry_id, visibility["valid_to"])
+    return get_entry(kb, entry_id)
 
 
 def add_entries(kb: KnowledgeBase, entries: Sequence[Entry]) -> Added:

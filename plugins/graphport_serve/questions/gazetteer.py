@@ -8,7 +8,8 @@ from graphport.knowledge.base import KnowledgeBase
 from graphport.knowledge.entities import entity
 from graphport.knowledge.gazetteer import GazetteerRow
 from graphport_serve.answers import GazetteerAnswer, GazetteerEntity, Removed
-from graphport_serve.paging import Bounds, page_of
+from graphport_serve.answers_curating import SharedName, SharedNames
+from graphport_serve.paging import Bounds, json_size, page_of
 
 
 def list_gazetteer(kb: KnowledgeBase, *, bounds: Bounds, cursor: str | None = None) -> GazetteerAnswer:
@@ -18,6 +19,13 @@ def list_gazetteer(kb: KnowledgeBase, *, bounds: Bounds, cursor: str | None = No
         size=lambda row: 80 + 2 * len(row.id) + sum(len(name) + 4 for name in row.names),
     )  # fmt: skip
     return GazetteerAnswer(entities=[_row(row) for row in page.items], next_cursor=page.next)
+
+
+def shared_names(kb: KnowledgeBase, *, bounds: Bounds, cursor: str | None = None) -> SharedNames:
+    """Names that several entities have, by name."""
+    rows = [SharedName.model_validate(item) for item in kb.gazetteer().shared_names()]
+    page = page_of(rows, cursor, bounds, question=("shared", kb.config.name), size=json_size)
+    return SharedNames(names=page.items, next_cursor=page.next)
 
 
 def add_entity(kb: KnowledgeBase, entity_type: str, names: Sequence[str]) -> GazetteerEntity:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 
-from graphport.config import GraphMode, Mode
+from graphport.config import GraphMode, LinkerName, Mode
 from graphport.knowledge.base import KnowledgeBase
 from graphport.retrieval.hits import Explanation, Hit
 from graphport_serve.answers import QueryLink, Report, SearchAnswer, SearchHit, Step, Why
@@ -22,6 +22,7 @@ class Search:
     graph: bool | None = None
     graph_weight: float | None = None
     graph_mode: GraphMode | None = None
+    linkers: Sequence[LinkerName] | None = None
     explain: bool = False
 
     def __call__(
@@ -30,13 +31,13 @@ class Search:
         """The hits, best first; ``text`` cuts each one's text to so many characters."""
         found = kb.search(
             self.query, top_k=self.top_k, mode=self.mode, graph=self.graph, graph_weight=self.graph_weight,
-            graph_mode=self.graph_mode, explain=self.explain,
+            graph_mode=self.graph_mode, linkers=self.linkers, explain=self.explain,
         )  # fmt: skip
         names = _path_names(kb, found)
         nodes = _nodes_of(kb, found) if self.explain else {}
         hits = [told_hit(rank, hit, names, nodes.get(hit.entry, []), text) for rank, hit in enumerate(found, 1)]
         page = page_of(
-            hits, cursor, bounds or Bounds(len(hits) or 1), question=("search", kb.config.name, *self._values()),
+            hits, cursor, bounds or Bounds(len(hits) or 1), question=("search", kb.config.name, *astuple(self)),
             size=json_size,
         )  # fmt: skip
         wanted = kb.config.retrieval.graph if self.graph is None else self.graph
@@ -44,13 +45,17 @@ class Search:
             query=self.query, graph=wanted and kb.config.strategy.graph, hits=page.items, next_cursor=page.next
         )
 
-    def _values(self) -> tuple[object, ...]:
-        return self.query, self.top_k, self.mode, self.graph, self.graph_weight, self.graph_mode, self.explain
 
-
-def make_report(kb: KnowledgeBase, query: str, *, budget: float, save: bool = False) -> Report:
+def make_report(
+    kb: KnowledgeBase,
+    query: str,
+    *,
+    budget: float,
+    linkers: Sequence[LinkerName] | None = None,
+    save: bool = False,
+) -> Report:
     """A report on ``query`` of about ``budget`` tokens; ``save`` keeps it as a node that cites its sources."""
-    return Report.model_validate(kb.make_report(query, budget, save=save))
+    return Report.model_validate(kb.make_report(query, budget, save=save, linkers=linkers))
 
 
 def told_hit(rank: int, hit: Hit, names: Mapping[str, str], nodes: list[str], text: int | None = None) -> SearchHit:

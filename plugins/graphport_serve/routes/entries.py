@@ -42,6 +42,15 @@ class NewEntries(BaseModel):
     entries: list[NewEntry] = Field(min_length=1, max_length=1000)
 
 
+class Visibility(BaseModel):
+    """What is given is changed; a ``valid_to`` of null lets an entry be visible for good."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    flagged: bool = False
+    valid_to: float | None = Field(default=None, allow_inf_nan=False, description="Seconds since the epoch.")
+
+
 EntryId = Annotated[str, Path(min_length=1, max_length=1000)]
 
 
@@ -54,6 +63,12 @@ async def add_entries(who: Who, name: Name, body: NewEntries) -> answers.Added:
 @router.get("/{name}/entries/{entry_id:path}", summary="An entry")
 async def get_entry(who: Who, name: Name, entry_id: EntryId) -> answers.EntryAnswer:
     return await who.ask(name, partial(entries.get_entry, entry_id=entry_id))
+
+
+@router.patch("/{name}/entries/{entry_id:path}", summary="Hide an entry, show it again, or let it expire")
+async def show_entry(who: Who, name: Name, entry_id: EntryId, body: Visibility) -> answers.EntryAnswer:
+    visibility = body.model_dump(exclude_unset=True)
+    return await who.ask(name, partial(entries.show_entry, entry_id=entry_id, visibility=visibility), scope="write")
 
 
 @router.delete("/{name}/entries/{entry_id:path}", summary="Remove an entry that was added by hand")

@@ -9,6 +9,7 @@ from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from graphport_serve import answers
+from graphport_serve.answers_curating import SharedNames
 from graphport_serve.caller import Who
 from graphport_serve.paging import Bounds
 from graphport_serve.questions import gazetteer
@@ -36,6 +37,11 @@ class NewEntity(BaseModel):
 @router.get("/{name}/gazetteer", summary="Entities with their origin")
 async def list_gazetteer(who: Who, name: Name, limit: Limit = 1000, cursor: Cursor = None) -> answers.GazetteerAnswer:
     return await who.ask(name, partial(gazetteer.list_gazetteer, bounds=Bounds(limit), cursor=cursor))
+
+
+@router.get("/{name}/gazetteer/check", summary="Names that several entities share")
+async def shared_names(who: Who, name: Name, limit: Limit = 1000, cursor: Cursor = None) -> SharedNames:
+    return await who.ask(name, partial(gazetteer.shared_names, bounds=Bounds(limit), cursor=cursor))
 
 
 @router.post("/{name}/gazetteer/add", summary="Add an entity, or names to one")

@@ -7,14 +7,19 @@ from typing import Annotated
 
 from fastapi import Query
 
-from graphport.model import Direction
+from graphport.model import Direction, EdgeKey
 from graphport_serve import answers
+from graphport_serve.answers_curating import Evidence
 from graphport_serve.caller import Who
 from graphport_serve.paging import Bounds
 from graphport_serve.questions import graphs
+from graphport_serve.questions.evidence import find_evidence
 from graphport_serve.routes.parameters import Cursor, Depth, Kind, Limit, MaxNodes, Name, Text, bases_router
 
 router = bases_router()
+
+End = Annotated[str, Query(min_length=1, max_length=2000, description="Id of a node.")]
+EdgeKind = Annotated[str, Query(min_length=1, max_length=200)]
 
 
 @router.get("/{name}/graph", summary="A part of the graph")
@@ -39,6 +44,14 @@ async def nodes(
     who: Who, name: Name, q: Text, kind: Kind = None, limit: Limit = 20, cursor: Cursor = None
 ) -> answers.FoundNodes:
     return await who.ask(name, partial(graphs.find_nodes, text=q, kind=kind, bounds=Bounds(limit), cursor=cursor))
+
+
+@router.get("/{name}/evidence", summary="The texts that an edge is known from")
+async def evidence(
+    who: Who, name: Name, source: End, target: End, kind: EdgeKind, limit: Limit = 20, cursor: Cursor = None
+) -> Evidence:
+    edge = EdgeKey(source, target, kind)
+    return await who.ask(name, partial(find_evidence, edge=edge, bounds=Bounds(limit), cursor=cursor))
 
 
 @router.get("/{name}/pagerank", summary="A walk from a node")

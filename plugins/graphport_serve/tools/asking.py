@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Annotated, Any, TypeVar
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -61,15 +62,26 @@ class Tools:
     async def _ask(
         self, ctx: Ctx, base: str | None, question: Callable[[KnowledgeBase], T], *, scope: Scope = "read"
     ) -> T:
-        try:
+        with _refusals():
             access = self._access(ctx.request_context.request)
             name = base or await self._only_base(access)
             return await self._service.ask(access, name, question, scope=scope)
-        except GraphportError as error:
-            raise ToolError(f"{error.code}: {told(error)}") from error
+
+    async def _names(self, ctx: Ctx) -> list[str]:
+        with _refusals():
+            return await self._service.names(self._access(ctx.request_context.request))
 
     async def _only_base(self, access: Access) -> str:
         names = await self._service.names(access)
         if len(names) != 1:
             raise InvalidQueryError(f"say which knowledge_base; there are: {', '.join(names) or 'none'}")
         return names[0]
+
+
+@contextmanager
+def _refusals() -> Generator[None]:
+    """Tells the caller why not, with the library's code."""
+    try:
+        yield
+    except GraphportError as error:
+        raise ToolError(f"{error.code}: {told(error)}") from error

@@ -9,6 +9,7 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field
 
 from graphport_serve import answers
+from graphport_serve.answers_curating import SharedNames
 from graphport_serve.paging import Bounds
 from graphport_serve.questions import gazetteer
 from graphport_serve.tools.asking import (
@@ -28,7 +29,7 @@ from graphport_serve.tools.asking import (
 
 class GazetteerTools(Tools):
     def offer(self, server: MCPServer[Any]) -> None:
-        self._add(server, READS, self.list_gazetteer)
+        self._add(server, READS, self.list_gazetteer, self.list_shared_names)
         self._add(server, ADDS, self.add_entity)
         self._add(server, REMOVES, self.remove_entity)
 
@@ -40,6 +41,13 @@ class GazetteerTools(Tools):
             ctx, knowledge_base,
             partial(gazetteer.list_gazetteer, bounds=Bounds(limit, CHARACTERS), cursor=cursor),
         )  # fmt: skip
+
+    async def list_shared_names(
+        self, ctx: Ctx, knowledge_base: Base = None, limit: Limit = 200, cursor: Cursor = None
+    ) -> SharedNames:
+        """Names that several entities of the gazetteer have."""
+        question = partial(gazetteer.shared_names, bounds=Bounds(limit, CHARACTERS), cursor=cursor)
+        return await self._ask(ctx, knowledge_base, question)
 
     async def add_entity(
         self,
