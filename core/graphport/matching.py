@@ -102,6 +102,14 @@ class Matcher:
         other._fresh = _Automaton(name for name, ids in other._ids.changes.items() if ids is not None)
         return other
 
+    def __len__(self) -> int:
+        """How many different forms are looked for."""
+        return len(self._ids)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a folded name is looked for."""
+        return name in self._ids
+
     def shared_forms(self) -> list[tuple[str, ...]]:
         """The ids that have a form in common, sorted, for each form that has more than one."""
         return [ids for ids in self._ids.values() if len(ids) > 1]

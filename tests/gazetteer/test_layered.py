@@ -32,9 +32,9 @@ def test_a_key_that_went_is_missing() -> None:
 
 
 def test_few_changes_share_the_large_layer_and_many_are_merged_into_one() -> None:
-    large = Layered({number: "a" for number in range(10_000)})
-    few = large.changed({number: "b" for number in range(100)})
+    large = Layered(dict.fromkeys(range(10000), "a"))
+    few = large.changed(dict.fromkeys(range(100), "b"))
     assert few.frozen is large.frozen
-    many = few.changed({number: "b" for number in range(100, 500)})
+    many = few.changed(dict.fromkeys(range(100, 500), "b"))
     assert many.frozen is not large.frozen
     assert not many.changes

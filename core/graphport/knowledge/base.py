@@ -49,11 +49,12 @@ from graphport.knowledge.gazetteer import Gazetteer, GazetteerRow, ImportReport
 from graphport.knowledge.indexing import Indexer, IndexReport, Progress, embedded_text
 from graphport.knowledge.ingest import HAND_ADDED, Ingest, Prepared, check_entry, read_entries
 from graphport.knowledge.linkers import Linkers
-from graphport.knowledge.mentions import Vocabulary, link_mentions, read_vocabulary, with_all_mentions
+from graphport.knowledge.mentions import link_mentions, with_all_mentions
 from graphport.knowledge.rejections import reconsider_names, reject_names, rejected_names
 from graphport.knowledge.reporting import report_entry, report_on
 from graphport.knowledge.search import SearchOptions, search
 from graphport.knowledge.truth import Truth
+from graphport.knowledge.vocabulary import LiveVocabulary, Vocabulary, read_vocabulary
 from graphport.model import EdgeKey, GraphCounts, check_ids, check_key, dump_props
 from graphport.patterns import CO_OCCURS, Patterns
 from graphport.proposals import EntityProposer, Proposal
@@ -110,8 +111,8 @@ class KnowledgeBase:
         self._truth = Truth(None if folder is None else folder / TRUTH_FILE)
         self._curation = Curation(self._truth, config)
         self._derived = Derived(self._truth, folder, plan, clock)
+        self._vocabulary = LiveVocabulary(self._truth, self.gazetteer, clock, self._patterns)
         self._entity_queries = EntityQueries(self._truth, self.gazetteer, self.vocabulary, clock)
-        self._names: tuple[str, Vocabulary] | None = None
         self._said_lexical = False
         self._linkers = Linkers(folder, lambda: self._embedder, self.effective_gazetteer)
         self._index_lock = None if folder is None else filelock.FileLock(folder / "index.lock")
@@ -315,15 +316,10 @@ class KnowledgeBase:
 
     def vocabulary(self) -> Vocabulary:
         """Every title, name and gazetteer form, with what it names."""
-        with self._truth.read() as db:  # one lock alone: whoever writes holds it and asks for this too
-            names = self._truth.meta("names") or "0"
-            if self._names is None or self._names[0] != names:
-                self._names = (names, self._vocabulary_at(db, self.clock()))
-            return self._names[1]
+        return self._vocabulary()
 
     def _vocabulary_at(self, db: sqlite3.Connection, now: float) -> Vocabulary:
-        effective = [(item.id, item.type, item.names) for item in self.gazetteer().effective]
-        return read_vocabulary(db, effective, now, self._patterns)
+        return read_vocabulary(db, self.effective_gazetteer(), now, self._patterns)
 
     def _shared_names(self) -> list[tuple[str, ...]]:
         return self.vocabulary().matcher.shared_forms()
@@ -490,7 +486,7 @@ class KnowledgeBase:
             with self._indexing():
                 if expired:
                     with self._truth.write() as db:
-                        Ingest(db, self._truth.next_revision(), with_graph=True).names_changed(expired)
+                        Ingest(db, self._truth.next_revision(), with_graph=True).expired(expired)
                         self._truth.set_meta("names_as_of", repr(now))
                 self._indexer(None).link()
                 self._bring_up_to_date(None)

@@ -22,11 +22,15 @@ class Curation:
         self._truth = truth
         self._declared = tuple(entity(item.type, item.names) for item in config.entities)
         self._templates = config.relations.patterns
+        self._known: tuple[str | None, Gazetteer] | None = None
 
     def gazetteer(self) -> Gazetteer:
         """Declared and runtime entities as they are now."""
         with self._truth.read() as db:
-            return Gazetteer(self._declared, read_runtime(db))
+            changed = self._truth.meta("curated")
+            if self._known is None or self._known[0] != changed:
+                self._known = changed, Gazetteer(self._declared, read_runtime(db))
+            return self._known[1]
 
     def change(self, change: Callable[[Gazetteer], Gazetteer]) -> bool:
         """Puts the changed runtime layer in place of the old one, all or nothing. Whether anything differs."""
@@ -36,7 +40,8 @@ class Curation:
             if new.runtime == old.runtime:
                 return False
             write_runtime(db, old.runtime, new.runtime)
-            self._note_names(db, old.effective, new.effective)
+            _search_again(db, old.effective, new.effective)
+            self._note_change()
         return True
 
     def note_declared(self) -> None:
@@ -48,7 +53,8 @@ class Curation:
         with self._truth.write() as db:
             before = json.loads(self._truth.meta("declared_entities") or "[]")
             old = Gazetteer(tuple(entity(kind, names) for kind, names in before), self.gazetteer().runtime)
-            self._note_names(db, old.effective, self.gazetteer().effective)
+            if _search_again(db, old.effective, self.gazetteer().effective):
+                self._note_change()
             self._truth.set_meta("declared", now)
             self._truth.set_meta("declared_entities", json.dumps(declared))
             patterns = fingerprint(self._templates) if self._templates else ""
@@ -56,10 +62,14 @@ class Curation:
                 forget_relations(db, self._truth, search_again=bool(self._templates))
                 self._truth.set_meta("patterns", patterns)
 
-    def _note_names(self, db: sqlite3.Connection, old: Sequence[Entity], new: Sequence[Entity]) -> None:
-        """Texts that may hold a name that came, went or changed its meaning are searched again."""
-        changed = set(old) ^ set(new)
-        if changed:
-            forms = sorted({name for item in changed for name in item.names})
-            db.executemany("INSERT OR IGNORE INTO stale_forms VALUES (?)", [(form,) for form in forms])
-            self._truth.set_meta("names", str(self._truth.next_revision()))
+    def _note_change(self) -> None:
+        """Whoever keeps the gazetteer, or something made from it, reads it again."""
+        self._truth.set_meta("curated", str(self._truth.next_revision()))
+
+
+def _search_again(db: sqlite3.Connection, old: Sequence[Entity], new: Sequence[Entity]) -> bool:
+    """Texts that may hold a name that came, went or changed its meaning are searched again. Whether one did."""
+    changed = set(old) ^ set(new)
+    forms = sorted({name for item in changed for name in item.names})
+    db.executemany("INSERT OR IGNORE INTO stale_forms VALUES (?)", [(form,) for form in forms])
+    return bool(changed)

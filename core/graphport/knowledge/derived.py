@@ -166,13 +166,14 @@ class Derived:
                     log.info("lexical index of %s is built anew", self._folder)
                 old = list(index.ids())
                 index.apply(revision, _texts(db.execute("SELECT id, title, text FROM entries ORDER BY id")), old)
-            else:
-                changed = _changed(db, "entry", behind)
+            elif changed := _changed(db, "entry", behind):
                 rows = db.execute(
                     "SELECT e.id, e.title, e.text FROM json_each(?) j JOIN entries e ON e.id = j.value ORDER BY e.id",
                     (json.dumps(changed),),
                 )
                 index.apply(revision, _texts(rows), changed)
+            else:
+                index.keep(revision)
         self._lexical = index
         return index
 

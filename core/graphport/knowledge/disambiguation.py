@@ -83,7 +83,7 @@ def resolve_mentions(
     ``matcher`` finds the mentions, by default the gazetteer's own; of what it finds, only entities of the
     gazetteer count.
     """
-    finder = matcher or gazetteer.matcher
+    finder = gazetteer.matcher if matcher is None else matcher
     mentions = {chapter: find_mentions(text, finder, gazetteer.ids) for chapter, text in chapters.items()}
     ordinary = ordinary_words(mentions.values(), gazetteer.effective)
     for chapter, found in mentions.items():

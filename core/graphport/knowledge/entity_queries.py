@@ -20,9 +20,9 @@ from graphport.knowledge.entities import name_key
 from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.gazetteer import Gazetteer
 from graphport.knowledge.ingest import HAND_ADDED, folded
-from graphport.knowledge.mentions import Vocabulary
 from graphport.knowledge.readings import DIGITS, Decision, Readings, contested_names, read_shared_names, texts_to_read
 from graphport.knowledge.truth import Truth
+from graphport.knowledge.vocabulary import Vocabulary
 from graphport.matching import fold
 
 # Half-open ranges of ids and kinds that SQLite finds by its indexes.

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,14 @@ class Prepared:
     vectors: Mapping[str, NDArray[np.float32]] | None = None
 
 
+class _Form(NamedTuple):
+    """A surface form, until when its entry is visible (None: for good)."""
+
+    form: str
+    folded: str
+    valid_to: float | None
+
+
 class Ingest:
     """The writes of one transaction, at ``revision``; ``with_graph`` False keeps documents unlinked."""
 
@@ -66,12 +74,13 @@ class Ingest:
         row = db.execute("SELECT id FROM documents WHERE path = ?", (prepared.path,)).fetchone()
         kept: dict[str, tuple[int, float | None]] = {}
         old_names: dict[str, list[str]] = {}
+        old_forms: set[_Form] = set()
         if row is not None:
             old = db.execute("SELECT id, flagged, valid_to FROM entries WHERE document = ?", row).fetchall()
             if not prepared.path.startswith(HAND_ADDED):  # a file says nothing of visibility, its user did
                 kept = {entry: (flagged, valid_to) for entry, flagged, valid_to in old}
             old_names = self._defined_names(row[0])
-            self._forget_entries([entry for entry, _, _ in old])
+            old_forms = self._forget_entries([entry for entry, _, _ in old])
             db.execute("DELETE FROM definitions WHERE document = ?", row)
         document = self._put_document(row, prepared)
         for number, entry in enumerate(prepared.extraction.entries):
@@ -82,7 +91,8 @@ class Ingest:
             db.execute("INSERT INTO definitions VALUES (?, ?, ?, ?)", values)
         for entry_id, vector in (prepared.vectors or {}).items():
             self.put_vector(entry_id, vector)
-        self.names_changed([entry.id for entry in prepared.extraction.entries])
+        new_forms = self._forms_of([entry.id for entry in prepared.extraction.entries])
+        self._forms_changed(old_forms ^ new_forms, document)
         self._mark_stale(old_names, self._defined_names(document))
         db.execute("INSERT OR IGNORE INTO stale_documents VALUES (?)", (document,))
 
@@ -93,7 +103,8 @@ class Ingest:
             row = self._db.execute("SELECT id FROM documents WHERE path = ?", (path,)).fetchone()
             if row is None:
                 continue
-            self._forget_entries(_column(self._db.execute("SELECT id FROM entries WHERE document = ?", row)))
+            forms = self._forget_entries(_column(self._db.execute("SELECT id FROM entries WHERE document = ?", row)))
+            self._forms_changed(forms, row[0])
             self._mark_stale(self._defined_names(row[0]), {})
             self._db.execute("DELETE FROM documents WHERE id = ?", row)
             count += 1
@@ -101,10 +112,12 @@ class Ingest:
 
     def set_visibility(self, entry: str, *, flagged: bool, valid_to: float | None) -> None:
         """Flag or expire an entry (or undo it)."""
+        old_forms = self._forms_of([entry])
         self._db.execute("UPDATE entries SET flagged = ?, valid_to = ? WHERE id = ?", (int(flagged), valid_to, entry))
         self._mark_graph([entry])
         self._mark("entry", [entry])
-        self.names_changed([entry])
+        document = self._db.execute("SELECT document FROM entries WHERE id = ?", (entry,)).fetchone()[0]
+        self._forms_changed(old_forms ^ self._forms_of([entry]), document)
 
     def put_vector(self, entry: str, vector: NDArray[np.float32]) -> None:
         self._db.execute(
@@ -119,7 +132,7 @@ class Ingest:
         lookup = _Lookups(self._db)
         rows = self._db.execute(
             "SELECT d.id, d.path, d.builder, d.data FROM stale_documents s JOIN documents d ON d.id = s.document "
-            "ORDER BY d.path LIMIT ?",
+            "ORDER BY s.document LIMIT ?",
             (-1 if limit is None else limit,),
         ).fetchall()
         for document, path, name, data in rows:
@@ -208,11 +221,13 @@ class Ingest:
         self._db.executemany("INSERT OR IGNORE INTO forms VALUES (?, ?, ?)", rows)
         self._mark("entry", [entry.id])
 
-    def _forget_entries(self, entries: list[str]) -> None:
+    def _forget_entries(self, entries: list[str]) -> set[_Form]:
+        """Delete entries; returns the forms they gave."""
+        forms = self._forms_of(entries)
         self._mark_graph(entries)
         self._mark("entry", entries)
-        self.names_changed(entries)
         self._db.executemany("DELETE FROM entries WHERE id = ?", [(entry,) for entry in entries])
+        return forms
 
     def _defined_names(self, document: int) -> dict[str, list[str]]:
         names: dict[str, list[str]] = {}
@@ -229,12 +244,36 @@ class Ingest:
             [(name,) for name in changed],
         )
 
-    def names_changed(self, entries: Iterable[str]) -> None:
-        """Names of entries came or went: texts that may hold them are searched for mentions again."""
-        rows = [(entry,) for entry in entries]
-        if self._db.executemany(
-            "INSERT OR REPLACE INTO stale_forms SELECT form FROM forms WHERE entry = ?", rows
-        ).rowcount:
+    def expired(self, entries: Sequence[str]) -> None:
+        """Entries are visible no more, for their time has come: texts that may hold their names are searched again."""
+        self._forms_changed(self._forms_of(entries), document=None)
+
+    def _forms_of(self, entries: Sequence[str]) -> set[_Form]:
+        """The forms that entries give while they are visible."""
+        rows = self._db.execute(
+            "SELECT f.form, f.folded, e.valid_to FROM json_each(?) j "
+            "JOIN entries e ON e.id = j.value AND NOT e.flagged JOIN forms f ON f.entry = e.id",
+            (json.dumps(entries),),
+        )
+        return {_Form(*row) for row in rows}
+
+    def _forms_changed(self, forms: Iterable[_Form], document: int | None) -> None:
+        """Forms that ``document`` gives came or went: texts that may hold them are searched for mentions again.
+
+        Not those of a form that another document gives for good: it is there as it was before.
+        """
+        given_elsewhere = (
+            "SELECT 1 FROM forms f JOIN entries e ON e.id = f.entry "
+            "WHERE f.form = ? AND e.document IS NOT ? AND NOT e.flagged AND e.valid_to IS NULL LIMIT 1"
+        )
+        changed = {
+            (item.form, item.folded)
+            for item in forms
+            if self._db.execute(given_elsewhere, (item.form, document)).fetchone() is None
+        }
+        if changed:
+            self._db.executemany("INSERT OR REPLACE INTO stale_forms VALUES (?)", [(form,) for form, _ in changed])
+            self._mark("name", {name for _, name in changed})
             self._db.execute("INSERT OR REPLACE INTO meta VALUES ('names', ?)", (str(self._revision),))
 
     def _mark_graph(self, entries: Iterable[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from graphport.knowledge.entities import Entity
-from graphport.knowledge.mentions import ENTITY, PHRASE
+from graphport.knowledge.vocabulary import ENTITY, PHRASE
 from graphport.retrieval.pointing import carried_names, specificity
 from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage

@@ -12,7 +12,7 @@ from graphport.config import LinkerName
 from graphport.errors import UnsupportedError
 from graphport.knowledge.embeddings import ChosenEmbedder
 from graphport.knowledge.entities import Entity
-from graphport.knowledge.mentions import Vocabulary
+from graphport.knowledge.vocabulary import Vocabulary
 from graphport.retrieval.linking import LinkedEntity, Linker, link_query
 from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage

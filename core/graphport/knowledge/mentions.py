@@ -1,99 +1,33 @@
 """Mentions: which names stand in which texts.
 
-A name is a title, a further name of an entry, or a form of a gazetteer's entity. The mentions of an
-entry are a function of its text and all names together (the longest name wins a span), so a name that
-comes or goes makes exactly the texts that may hold it be searched again.
+The mentions of an entry are a function of its text and all names together (the longest name wins a span),
+so a name that comes or goes makes exactly the texts that may hold it be searched again.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
 from graphport.builders import Fact, Links, NodeFact
-from graphport.knowledge.entities import name_key
-from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.indexing import Progress
 from graphport.knowledge.ingest import Ingest
-from graphport.knowledge.precedence import CuratedFirst
 from graphport.knowledge.relations import OWNER as RELATIONS
 from graphport.knowledge.relations import relations_of
 from graphport.knowledge.searched import ChapterOf, searched
 from graphport.knowledge.truth import Truth
+from graphport.knowledge.vocabulary import ENTITY, PHRASE, Named, Vocabulary
 from graphport.matching import fold
-from graphport.patterns import Patterns
 from graphport.retrieval.lexical import LexicalIndex
 from graphport.retrieval.names import is_mention, phrase_id, proper_names
 
 OWNER = "mentions"
-PHRASE, ENTITY = "phrase", "entity"
 PROSE = frozenset({"passage", "section", "chapter"})
 """Kinds of entries whose capitals are those of names."""
 _BATCH = 500
 _ALL_AGAIN = 0.1
 """Above this share of changed names, searching every text once is cheaper than asking for each name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A node that names lead to: a phrase, or an entity of the gazetteer."""
-
-    id: str
-    kind: str
-    name: str
-    type: str = ""
-
-
-class Vocabulary:
-    """Every name of a knowledge base, and the matcher that finds them; ``things`` by node id.
-
-    ``patterns`` find what texts state of the entities they name; None where the config has none.
-    """
-
-    def __init__(
-        self, forms: Mapping[str, Iterable[str]], things: Mapping[str, Named], patterns: Patterns | None = None
-    ) -> None:
-        self.matcher = CuratedFirst(forms, {thing for thing, named in things.items() if named.kind == ENTITY})
-        self.things = things
-        self.patterns = patterns
-
-    def type_of(self, thing: str) -> str | None:
-        """The type of an entity; None for what is none."""
-        named = self.things[thing]
-        return named.type if named.kind == ENTITY else None
-
-
-def read_vocabulary(
-    db: sqlite3.Connection,
-    entities: Iterable[tuple[str, str, Sequence[str]]],
-    now: float,
-    patterns: Patterns | None = None,
-) -> Vocabulary:
-    """Names of the entries visible at ``now`` and of ``entities`` ``(id, type, names)``.
-
-    A phrase is known by the spelling of its first entry. An entity takes a name over from a phrase.
-    """
-    forms: dict[str, set[str]] = {}
-    things: dict[str, Named] = {}
-    taken: set[str] = set()
-    for entity, kind, names in entities:
-        things[entity] = Named(entity, ENTITY, names[0], kind)
-        for name in names:
-            forms.setdefault(name, set()).add(entity)
-            taken.add(name_key(name))
-    visible = db.execute(
-        f"SELECT DISTINCT f.form FROM forms f JOIN entries e ON e.id = f.entry WHERE {VISIBLE} ORDER BY f.form",  # noqa: S608 - a constant
-        {"now": now},
-    )
-    for (form,) in visible:
-        key = fold(form)
-        if key not in taken:
-            node = f"phrase:{key}"
-            things.setdefault(node, Named(node, PHRASE, form))
-            forms.setdefault(form, set()).add(node)
-    return Vocabulary(forms, things, patterns)
 
 
 def link_mentions(
@@ -151,8 +85,7 @@ def _outdated(db: sqlite3.Connection, truth: Truth, lexical: LexicalIndex) -> tu
     """Entries whose mentions may have changed, and the names that came or went."""
     done = int(truth.meta("mentioned") or 0)
     stale = [row[0] for row in db.execute("SELECT form FROM stale_forms ORDER BY form")]
-    count = db.execute("SELECT count(*) FROM entries").fetchone()[0]
-    if done < int(truth.meta("pruned") or 0) or len(stale) > max(20, _ALL_AGAIN * count):
+    if done < int(truth.meta("pruned") or 0) or _is_a_large_share(db, len(stale)):
         return [row[0] for row in db.execute("SELECT id FROM entries ORDER BY id")], stale
     rows = db.execute("SELECT key FROM changes WHERE what = 'entry' AND revision > ?", (done,))
     changed = {row[0] for row in rows}
@@ -160,6 +93,10 @@ def _outdated(db: sqlite3.Connection, truth: Truth, lexical: LexicalIndex) -> tu
         changed.update(lexical.containing(form))
         changed.update(row[0] for row in db.execute("SELECT entry FROM forms WHERE folded = ?", (fold(form),)))
     return sorted(changed), stale
+
+
+def _is_a_large_share(db: sqlite3.Connection, names: int) -> bool:
+    return names > 20 and names > _ALL_AGAIN * db.execute("SELECT count(*) FROM entries").fetchone()[0]
 
 
 def mentions_of(db: sqlite3.Connection, entries: Sequence[str], vocabulary: Vocabulary) -> Links:
@@ -175,7 +112,7 @@ def mentions_of(db: sqlite3.Connection, entries: Sequence[str], vocabulary: Voca
         own = [row[0] for row in db.execute("SELECT form FROM forms WHERE entry = ? ORDER BY form", (item.entry,))]
         titled = {thing for form in own for thing in _named_exactly(form, vocabulary)}
         found = mentions_in(item.whole, vocabulary, prose=item.kind in PROSE)
-        known = {thing: vocabulary.things[thing] for thing in titled} | {
+        known = {thing: vocabulary.thing(thing) for thing in titled} | {
             thing: named for thing, (_, named) in found.items()
         }
         facts += [Fact(item.node, "titled", thing, item.entry) for thing in sorted(titled)]
@@ -213,7 +150,7 @@ def mentions_in(text: str, vocabulary: Vocabulary, *, prose: bool) -> dict[str, 
     for match in vocabulary.matcher.find(text):
         spans.append((match.start, match.end))
         written = text[match.start : match.end]
-        things = [vocabulary.things[item] for item in match.ids]
+        things = [vocabulary.thing(item) for item in match.ids]
         found += [thing for thing in things if thing.kind != PHRASE or is_mention(written, thing.name)]
     for name in proper_names(text) if prose else ():
         if not any(start <= name.start and name.end <= end for start, end in spans):

@@ -107,7 +107,7 @@ CREATE TABLE runtime_entities (
     id TEXT PRIMARY KEY, type TEXT NOT NULL, names TEXT NOT NULL, ord INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE changes (                  -- what the derived indexes have not taken in yet
-    what TEXT NOT NULL,                 -- 'entry' or 'node' or 'edge'
+    what TEXT NOT NULL,                 -- 'entry', 'node', 'edge', or 'name' (folded)
     key TEXT NOT NULL,
     revision INTEGER NOT NULL,
     PRIMARY KEY (what, key)

@@ -107,6 +107,11 @@ class LexicalIndex:
         self._index.reload()
         self._write_stamp(revision)
 
+    def keep(self, revision: int) -> None:
+        """Stamp the index, in which nothing changed up to ``revision``."""
+        self.refresh()
+        self._write_stamp(revision)
+
     def search(self, query: str, limit: int) -> list[tuple[str, float]]:
         """The ``limit`` best entries for any of the query's words, as (id, BM25 score); ties by id.
 
