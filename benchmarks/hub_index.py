@@ -28,6 +28,7 @@ from ppr_ours import ours, seed_sets
 
 from graphport import GraphSnapshot
 from graphport.rank import local_proof
+from graphport.rank.lookback import Lookback
 from graphport.rank.ordering import ROUNDING, Bounded, Ordered
 from graphport.rank.push import Push
 from graphport.rank.question import Question
@@ -80,7 +81,7 @@ def used(index: HubIndex) -> Generator[None]:
 def with_hubs(question: Question, push: Push, index: HubIndex) -> Bounded | None:
     """As `local_proof._candidates`, of all nodes, with hubs known."""
     field = question.field
-    rows = np.concatenate([push.pushed_rows(), field.heavy[push.scratch.q[field.heavy] == 0]])
+    rows = np.concatenate([push.scratch.scored_rows(), field.heavy[push.scratch.q[field.heavy] == 0]])
     rows = np.concatenate([rows[~index.is_hub[rows]], index.rows])
     low = push.found(rows)
     high = low + push.beyond(question.walk.degree[rows])
@@ -97,17 +98,13 @@ def with_hubs(question: Question, push: Push, index: HubIndex) -> Bounded | None
 
 def steps_but_of_hubs(question: Question, push: Push, found: Bounded, index: HubIndex) -> Ordered:
     """As `local_proof._order_with_steps`; a step adds nothing to what is known of a hub."""
-    rows, low, missing = found.rows, found.low, found.high - found.low
     ordered = question.order(found)
-    for steps in (1, 2):
-        at = np.flatnonzero(np.isin(rows, ordered.nodes.rows[ordered.open]) & ~index.is_hub[rows])
-        most = max(local_proof.MIN_STEP_WORK, push.work // 2)
-        arriving = push.ahead(rows[at], steps, most) if len(at) else None
-        if arriving is None:
+    lookback = Lookback(push, found)
+    for _ in range(local_proof.STEPS):
+        rows = ordered.nodes.rows[ordered.open]
+        if ordered.settled or not lookback.step(rows[~index.is_hub[rows]]):
             break
-        low[at] += arriving
-        missing[at] *= question.damping
-        ordered = question.order(Bounded(rows, low, low + missing))
+        ordered = question.order(lookback.bounds)
     return ordered
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from graphport.rank.arrays import Index
+from graphport.rank.lookback import Lookback
 from graphport.rank.ordering import ROUNDING, Bounded, Ordered
 from graphport.rank.push import Push
 from graphport.rank.question import Question
 
 MAX_CANDIDATES = 2000
-"""More candidates than this (or four times k) are not worth exact steps: push on instead."""
-MIN_STEP_WORK = 40_000
-"""Arcs an exact step may visit in any case; otherwise half of what push has visited."""
+"""More candidates than this (or four times k) are not worth a look back: push on instead."""
+STEPS = 4
+"""Steps back at one threshold; more of them cost as much as to push on."""
 
 
 def prove_locally(question: Question, push: Push, max_work: float) -> Ordered | None:
@@ -30,7 +31,7 @@ def _candidates(question: Question, push: Push) -> Bounded | None:
     """The nodes with edges that can be among the best k; None while others can be as well."""
     field = question.field
     heavy = field.heavy[push.scratch.q[field.heavy] == 0]
-    rows: Index = np.concatenate([field.only(push.pushed_rows()), heavy])
+    rows: Index = np.concatenate([field.only(push.scratch.scored_rows()), heavy])
     low = push.found(rows)
     high = low + push.beyond(question.walk.degree[rows])
     if push.levels > 1 and np.count_nonzero(low) < question.k and question.reachable is not None:
@@ -51,15 +52,11 @@ def _candidates(question: Question, push: Push) -> Bounded | None:
 
 
 def _order_with_steps(question: Question, push: Push, candidates: Bounded) -> Ordered:
-    """The order of the candidates; where bounds overlap, after one or two exact steps of what they miss."""
-    rows, low, missing = candidates.rows, candidates.low, candidates.high - candidates.low
+    """The order of the candidates; where bounds overlap, after some steps back from there."""
     ordered = question.order(candidates)
-    for steps in (1, 2):
-        at = np.flatnonzero(np.isin(rows, ordered.nodes.rows[ordered.open]))
-        arriving = push.ahead(rows[at], steps, max(MIN_STEP_WORK, push.work // 2)) if len(at) else None
-        if arriving is None:
+    lookback = Lookback(push, candidates)
+    for _ in range(STEPS):
+        if ordered.settled or not lookback.step(ordered.nodes.rows[ordered.open]):
             break
-        low[at] += arriving
-        missing[at] *= question.damping
-        ordered = question.order(Bounded(rows, low, low + missing))
+        ordered = question.order(lookback.bounds)
     return ordered

@@ -55,14 +55,9 @@ class Push:
         self.work = 0
         self.mass = float(reset.mass.sum())
         self._settled = 0.0
-        self.pushed: list[Index] = []
         rows = reset.rows.astype(np.int32)
         scratch.wrote(rows)
         scratch.rho[rows] = reset.mass / walk.degree[rows]
-
-    def pushed_rows(self) -> Index:
-        """Rows that are not zero in ``q``, each once."""
-        return np.concatenate(self.pushed) if self.pushed else np.empty(0, dtype=np.int32)
 
     def rest(self) -> float:
         """Mass not pushed, rounded up."""
@@ -78,24 +73,6 @@ class Push:
         No ``rho`` exceeds ``threshold``, so averages of it do not; nor can more pass than is left.
         """
         return self.damping * np.minimum(degree * self.threshold, self.walk.visits(self.damping) * self.rest())
-
-    def ahead(self, rows: Index, steps: int, max_work: float) -> Vector | None:
-        """Score that comes to ``rows`` in exactly that many steps; None if one of them takes over ``max_work`` arcs."""
-        if steps == 0:
-            return (1 - self.damping) * (self.walk.degree[rows] * self.scratch.rho[rows])
-        lengths = self.walk.arcs[rows]
-        if lengths.sum() > max_work:
-            return None
-        near = gather_rows(self.walk.step, rows, lengths)
-        nodes = near.columns if steps == 1 else self.scratch.distinct(near.columns)
-        waiting = self.ahead(nodes, steps - 1, max_work)
-        if waiting is None:
-            return None
-        self.work += len(near.columns)
-        if steps > 1:
-            self.scratch.stamp[nodes] = np.arange(len(nodes), dtype=np.int32)
-            waiting = waiting[self.scratch.stamp[near.columns]]
-        return self.damping * near.sums(near.values * waiting)
 
     def as_iteration(self) -> tuple[Vector, Vector]:
         """Estimate and residual (n,) with which `graphport.rank.solve.iterate` goes on."""
@@ -128,7 +105,7 @@ class Push:
         before = q[frontier]
         first = frontier[before == 0]
         if len(first):
-            self.pushed.append(first)
+            self.scratch.scored(first)
         q[frontier] = before + (1 - self.damping) * moving
         self._settled += (1 - self.damping) * float(moving @ self.walk.degree[frontier])
         rho[frontier] = 0

@@ -30,6 +30,7 @@ class Question:
         self.k = k
         self.damping = damping
         self.floor = 0.0
+        self._twins: dict[tuple[int, int], bool] = {}
         self.seeds = reset
         stuck = walk.degree[reset.rows] == 0
         mass = reset.mass / (reset.mass[~stuck].sum() + (1 - damping) * reset.mass[stuck].sum())
@@ -69,7 +70,10 @@ class Question:
         walk = self.walk
         twins: Mask = (walk.arcs[a] == walk.arcs[b]) & (walk.degree[a] == walk.degree[b])
         for at in np.flatnonzero(twins).tolist():
-            twins[at] = self._is_twin(int(a[at]), int(b[at]))
+            pair = int(a[at]), int(b[at])
+            if pair not in self._twins:
+                self._twins[pair] = self._is_twin(*pair)
+            twins[at] = self._twins[pair]
         return twins
 
     def _is_twin(self, a: int, b: int) -> bool:

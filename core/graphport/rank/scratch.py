@@ -17,7 +17,7 @@ class Scratch:
     ``stamp`` holds whatever a step needs to remember by row.
     """
 
-    __slots__ = ("_n_written", "_written", "q", "rho", "stamp")
+    __slots__ = ("_n_written", "_scored", "_written", "q", "rho", "stamp")
 
     def __init__(self, n: int) -> None:
         self.rho = np.zeros(n)
@@ -25,12 +25,20 @@ class Scratch:
         self.stamp = np.zeros(n, dtype=np.int32)
         self._written: list[Index] = []
         self._n_written = 0
+        self._scored: list[Index] = []
 
     def wrote(self, rows: Index) -> None:
         """Remembers rows of ``rho`` (repetitions are welcome) that may differ from zero now."""
         if not self.is_many(self._n_written):
             self._written.append(rows)
         self._n_written += len(rows)
+
+    def scored(self, rows: Index) -> None:
+        """Remembers rows of ``q``, each once, that differ from zero now."""
+        self._scored.append(rows)
+
+    def scored_rows(self) -> Index:
+        return np.concatenate(self._scored) if self._scored else np.empty(0, dtype=np.int32)
 
     def is_many(self, rows: int) -> bool:
         return rows > len(self.rho) // MANY
@@ -43,7 +51,7 @@ class Scratch:
 
     def distinct_above(self, rows: Index, threshold: float) -> Index:
         """Those of ``rows`` whose ``rho`` exceeds ``threshold``, each once."""
-        return self.distinct(rows[self.rho[rows] > threshold])
+        return self.distinct(rows[self.rho.take(rows) > threshold])
 
     def highest(self) -> float:
         """The largest ``rho``."""
@@ -65,6 +73,8 @@ class Scratch:
         else:
             for rows in self._written:
                 self.rho[rows] = 0
+            for rows in self._scored:
                 self.q[rows] = 0
         self._written.clear()
+        self._scored.clear()
         self._n_written = 0

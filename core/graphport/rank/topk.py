@@ -1,9 +1,10 @@
 """The best nodes by Personalized PageRank, in the exact order and at the cost of their neighborhood.
 
-Forward push finds scores around the seeds and an upper bound for what is missing; the candidates' missing
-part is then computed exactly for one or two steps. If bounds separate the best k from each other and from
-the rest, the order is that of the exact scores. Otherwise push goes on at a finer threshold, and beyond a
-limit of work Chebyshev iteration takes over from where it stands, under the same test.
+Forward push finds scores around the seeds and an upper bound for what is missing; candidates whose bounds
+overlap are then followed back for some steps, which tells what comes to them from near. If bounds separate
+the best k from each other and from the rest, the order is that of the exact scores. Otherwise push goes on
+at a finer threshold, and beyond a limit of work Chebyshev iteration takes over from where it stands, under
+the same test.
 """
 
 from __future__ import annotations
