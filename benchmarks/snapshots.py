@@ -1,11 +1,12 @@
 """What keeping up costs: a patch beside a new snapshot, a mapped cold start beside a read one, memory and writes.
 
-    python benchmarks/snapshots.py [--nodes 1000000] [--dsn DSN] [--postgres-nodes 20000] [--repeat 5]
+    python benchmarks/snapshots.py [--nodes 1000000] [--dsn DSN] [--postgres-nodes 20000] [--repeat 5] [--walk]
 
 One Markdown table a question. A write is one entry: a passage with twelve mentions. ``memory`` is the in-process
 backend with its file; with a DSN (a superuser's on a server with AGE, ``scripts/postgres-age.sh start`` prints one) the
 same is done on ``postgres`` and ``age``, in a database that is made there and dropped. Times are medians; trust the
-ratios. ``first answer`` is the best 20 passages by `top_personalized_pagerank`.
+ratios. ``first answer`` is the best 20 passages by `top_personalized_pagerank`. ``--walk``: only the last table, what
+the matrix that ranking needs costs after a write, at a tenth of the nodes and at all of them.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psycopg
 from ppr_graphs import knowledge_graph
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from graphport import Edge, GraphSnapshot, GraphStorage, Node, open_storage, top_personalized_pagerank
+from graphport.rank.walk import walk_of
 from graphport.snapshot import snapshot_of
 
 DATABASE = "graphport_snapshots"
@@ -83,6 +86,33 @@ def keeping_up(backend: str, options: Options, graph: GraphSnapshot, repeat: int
         f" {ranked:.3f} | {ranked_anew:.3f} | {(read + ranked_anew) / (patch + ranked):.0f} |",
         flush=True,
     )
+
+
+# -- the walk ------------------------------------------------------------------------------------------
+
+
+def write_edge(storage: GraphStorage, number: int, ids: list[str]) -> None:
+    storage.upsert_edges([Edge(ids[number * 7919 % len(ids)], ids[number * 104_729 % len(ids)], "related", 2.0)])
+
+
+def walks_after_writes(graph: GraphSnapshot, repeat: int) -> None:
+    """Prints a row a write: its walk spliced from the last one and made anew, and the same walk both times."""
+    ids = list(graph.ids)
+    with open_storage("memory") as storage:
+        storage.bulk_load(graph)
+        walk_of(snapshot_of(storage))
+        for name, write in (("an edge", write_edge), ("an entry", write_entry)):
+            spliced, anew = list[float](), list[float]()
+            for number in range(1, repeat + 1):
+                write(storage, number, ids)
+                kept, fresh = snapshot_of(storage), storage.snapshot()
+                spliced.append(timed(lambda it=kept: walk_of(it)))
+                anew.append(timed(lambda it=fresh: walk_of(it)))
+                for part in ("data", "indices", "indptr"):
+                    assert np.array_equal(getattr(walk_of(kept).step, part), getattr(walk_of(fresh).step, part))
+            after, before = statistics.median(spliced), statistics.median(anew)
+            ratio = statistics.median(b / a for a, b in zip(spliced, anew, strict=True))
+            print(f"| {name} | {graph.n_nodes:,} | {graph.n_edges:,} | {after:.4f} | {before:.3f} | {ratio:.1f} |")
 
 
 # -- cold starts, each in a process of its own ---------------------------------------------------------
@@ -215,7 +245,17 @@ def main() -> None:
     parser.add_argument("--dsn")
     parser.add_argument("--postgres-nodes", type=int, default=20_000)
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--walk", action="store_true")
     arguments = parser.parse_args()
+    if not arguments.walk:
+        snapshots(arguments)
+    print("\n## The walk after a write, seconds\n\n| write | nodes | edges | spliced | made anew | ratio |")
+    print("|---|---|---|---|---|---|", flush=True)
+    for n_nodes in (arguments.nodes // 10, arguments.nodes):
+        walks_after_writes(knowledge_graph(n_nodes), arguments.repeat)
+
+
+def snapshots(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         stores: list[tuple[str, Options, GraphSnapshot]] = []

@@ -74,17 +74,18 @@ class _NodeColumns:
         names = splice.texts(graph.names, [node.name for node in added])
         entries = splice.texts(graph.entries, [node.entry for node in added])
         kind = splice.array(graph.node_kind, [code[node.kind] for node in added])
+        lost = graph.node_kind[splice.cut]
         replaced = [row for row, node in self.written.items() if (names[row], entries[row]) != (node.name, node.entry)]
         if replaced:
             again = Splice(len(self.ids), replaced, sorted(replaced))
             names = again.texts(names, [self.written[row].name for row in sorted(replaced)])
             entries = again.texts(entries, [self.written[row].entry for row in sorted(replaced)])
         if len(self.written) > len(added):
-            kind = kind.copy()
-            for row, node in self.written.items():
-                kind[row] = code[node.kind]
+            rows = list(self.written)
+            lost, kind = np.append(lost, kind[rows]), kind.copy()
+            kind[rows] = [code[node.kind] for node in self.written.values()]
         self.names, self.entries = names, entries
-        self.kinds, self.kind = canonical_kinds(table, kind, "node kind")
+        self.kinds, self.kind = _kinds(table, kind, lost, "node kind")
 
 
 def _after(
@@ -97,9 +98,8 @@ def _after(
         nodes.renumber(source)
         nodes.renumber(target)
     table, code = _table(graph.edge_kinds, (edge.kind for edge in edges))
-    kinds, kind = canonical_kinds(
-        table, splice.array(graph.edge_kind, [code[edge.kind] for edge in edges]), "edge kind"
-    )
+    codes = splice.array(graph.edge_kind, [code[edge.kind] for edge in edges])
+    kinds, kind = _kinds(table, codes, graph.edge_kind[splice.cut], "edge kind")
     index_type = np.int32 if max(len(columns.ids), len(kind)) < 2**31 else np.int64
     return GraphSnapshot(
         ids=columns.ids,
@@ -189,3 +189,12 @@ def _table(old: Sequence[str], more: Iterable[str]) -> tuple[list[str], dict[str
     """The kinds of both, and their codes."""
     table = list(dict.fromkeys((*old, *more)))
     return table, {kind: code for code, kind in enumerate(table)}
+
+
+def _kinds(
+    table: list[str], codes: NDArray[np.int32], lost: NDArray[np.int32], what: str
+) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """As `canonical_kinds`, of rows that use all kinds but those of which some were ``lost``."""
+    if table == sorted(table) and all((codes == code).any() for code in set(lost.tolist())):
+        return tuple(table), codes
+    return canonical_kinds(table, codes, what)
