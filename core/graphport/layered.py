@@ -8,7 +8,7 @@ as much for its part of the next merge as for copying the small layer, and both 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -44,6 +44,9 @@ class Layered(Mapping[K, V], Generic[K, V]):
         if found is None:
             raise KeyError(key)
         return found
+
+    def __contains__(self, key: object) -> bool:
+        return self.changes[cast("K", key)] is not None if key in self.changes else key in self.frozen
 
     def __iter__(self) -> Iterator[K]:
         yield from (key for key in self.frozen if key not in self.changes)

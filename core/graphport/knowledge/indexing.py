@@ -258,6 +258,12 @@ class Indexer:
             self.remember_embedder({})
             return
         with self._truth.read() as db:
+            entries, vectors = (
+                db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608 - constants
+                for table in ("entries", "vectors")
+            )
+            if vectors == entries:
+                return
             rows = db.execute(
                 "SELECT e.id, e.title, e.text FROM entries e LEFT JOIN vectors v ON v.entry = e.id "
                 "WHERE v.entry IS NULL ORDER BY e.id"
