@@ -8,7 +8,7 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 
 from graphport import __version__
 from graphport_serve.access import Access
@@ -44,7 +44,8 @@ def http_access(request: Request | None) -> Access:
 def http_routes(server: MCPServer[Any]) -> list[BaseRoute]:
     """The route ``/mcp`` (streamable HTTP); run ``server.session_manager`` while it is served.
 
-    Each request stands alone, so any token may speak at any time and nothing is kept between requests.
+    Each request stands alone, so any token may speak at any time and nothing is kept between requests. GET
+    would open a stream that stays open and on which, therefore, nothing ever comes: 405, as the protocol has it.
     Host and Origin are checked by `HostGuard` before.
     """
     app = server.streamable_http_app(
@@ -52,4 +53,7 @@ def http_routes(server: MCPServer[Any]) -> list[BaseRoute]:
         stateless_http=True,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return list(app.routes)
+    return [
+        Route(route.path, route.endpoint, methods=["POST"]) if isinstance(route, Route) else route
+        for route in app.routes
+    ]

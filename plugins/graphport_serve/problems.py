@@ -106,13 +106,12 @@ def internal_error() -> Response:
 
 def not_routed(status: int, headers: dict[str, str]) -> Response:
     """What the web framework refused by itself: no such path (404), no such method there (405), a broken body."""
-    codes = {404: "not-found", 405: "method-not-allowed"}
-    return _response(
-        status,
-        codes.get(status, "bad-request"),
-        "no such request; /openapi.json lists those there are",
-        headers=headers,
-    )
+    if status == 400:
+        return _response(
+            400, "bad-request", "the body is no JSON that can be read; send UTF-8, less deep", headers=headers
+        )
+    code = {404: "not-found", 405: "method-not-allowed"}.get(status, "bad-request")
+    return _response(status, code, "no such request; /openapi.json lists those there are", headers=headers)
 
 
 def _response(

@@ -204,6 +204,13 @@ def test_mcp_over_http_needs_a_token_too(guarded_server: str, token: str | None)
     assert response.status_code == 401
 
 
+def test_no_stream_is_kept_open_that_nothing_would_come_on(open_server: str) -> None:
+    headers = {"Accept": "text/event-stream, application/json"}
+    for method in ("GET", "DELETE"):
+        response = httpx2.request(method, f"{open_server}/mcp", headers=headers, timeout=10)
+        assert response.status_code == 405
+
+
 def test_answers_are_bounded_and_go_on_by_cursor(tmp_path: Path) -> None:
     config = settings(tmp_path)
     fill(config)

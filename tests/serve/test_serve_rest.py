@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -331,6 +332,10 @@ def test_names_no_text_can_have_are_refused_with_the_librarys_code(client: httpx
 def test_a_body_that_is_no_json_is_refused(client: httpx.Client) -> None:
     headers = {"Content-Type": "application/json"}
     assert problem(client.post(f"{TOWN}/entries", content=b"{", headers=headers)) == (422, "invalid-request")
+    for content in (b'{"entries": "\xff"}', b"[" * 50_000 + b"]" * 50_000, b'{"entries": ' + b"9" * 5000 + b"}"):
+        response = client.post(f"{TOWN}/entries", content=content, headers=headers)
+        assert problem(response) == (400, "bad-request")
+        assert "JSON" in response.json()["detail"]
 
 
 def test_entries_are_added_read_and_removed(client: httpx.Client) -> None:
@@ -343,6 +348,15 @@ def test_entries_are_added_read_and_removed(client: httpx.Client) -> None:
     assert problem(client.delete(url)) == (404, "entry-not-found")
     assert problem(client.get(url)) == (404, "entry-not-found")
     assert get(client, f"{TOWN}/search", q="swans")["hits"] == []
+
+
+@pytest.mark.parametrize("entry", ["a\nb", "\n", "a\r\n", "../up", "a//b/", "%2F", "\u2028", "\U0001f42b", "\x01"])
+def test_an_entry_of_any_id_can_be_reached(client: httpx.Client, entry: str) -> None:
+    url = f"{TOWN}/entries/{quote(entry, safe='')}"
+    assert client.post(f"{TOWN}/entries", json={"entries": [{"id": entry, "text": "swans"}]}).status_code == 200
+    assert get(client, url)["id"] == entry
+    assert client.patch(url, json={"flagged": True}).json()["flagged"] is True
+    assert client.delete(url).json() == {"removed": True}
 
 
 def test_entries_are_added_all_or_none(client: httpx.Client) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.convertors import Convertor, register_url_convertor
 
 from graphport.builders import Entry
 from graphport_serve import answers
@@ -15,6 +16,21 @@ from graphport_serve.questions import entries
 from graphport_serve.routes.parameters import Name, bases_router
 
 router = bases_router()
+
+
+class _AnyText(Convertor[str]):
+    """The rest of a path, line breaks included, which Starlette's ``path`` refuses: ids may hold them."""
+
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("text", _AnyText())  # Starlette knows a kind of parameter by its name alone
 
 
 class NewEntry(BaseModel):
@@ -60,17 +76,17 @@ async def add_entries(who: Who, name: Name, body: NewEntries) -> answers.Added:
     return await who.ask(name, partial(entries.add_entries, entries=new), scope="write")
 
 
-@router.get("/{name}/entries/{entry_id:path}", summary="An entry")
+@router.get("/{name}/entries/{entry_id:text}", summary="An entry")
 async def get_entry(who: Who, name: Name, entry_id: EntryId) -> answers.EntryAnswer:
     return await who.ask(name, partial(entries.get_entry, entry_id=entry_id))
 
 
-@router.patch("/{name}/entries/{entry_id:path}", summary="Hide an entry, show it again, or let it expire")
+@router.patch("/{name}/entries/{entry_id:text}", summary="Hide an entry, show it again, or let it expire")
 async def show_entry(who: Who, name: Name, entry_id: EntryId, body: Visibility) -> answers.EntryAnswer:
     visibility = body.model_dump(exclude_unset=True)
     return await who.ask(name, partial(entries.show_entry, entry_id=entry_id, visibility=visibility), scope="write")
 
 
-@router.delete("/{name}/entries/{entry_id:path}", summary="Remove an entry that was added by hand")
+@router.delete("/{name}/entries/{entry_id:text}", summary="Remove an entry that was added by hand")
 async def remove_entry(who: Who, name: Name, entry_id: EntryId) -> answers.Removed:
     return await who.ask(name, partial(entries.remove_entry, entry_id=entry_id), scope="write")
