@@ -215,15 +215,25 @@ class TestErrors:
         with opened(filled) as kb, pytest.raises(UnsupportedError, match=r"pip install 'graphport\[embed\]'"):
             kb.search("acme", mode="dense")
 
-    def test_hybrid_search_without_an_embedder_is_lexical_and_says_so_once(
-        self, filled: Path, caplog: pytest.LogCaptureFixture
+    def test_hybrid_search_where_no_embedder_is_installed_is_lexical_and_says_so_once(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        with opened(filled) as kb:
+        monkeypatch.setattr("graphport.registry.Plugins.embedders", lambda _: {})
+        with open_knowledge_base(tmp_path / "base") as kb:
+            kb.add(ENTRIES)
             assert kb.search("acme") == kb.search("acme", mode="lexical")
             kb.search("carol")
-        assert [record.message for record in caplog.records if "lexical only" in record.message] == [
+        assert [record.message for record in caplog.records] == [
             "no embedder: search is lexical only (pip install 'graphport[embed]' for the dense leg)"
         ]
+
+    @pytest.mark.parametrize("config", [None, {"vector_dbs": [{"name": "base", "embedder": "none"}]}])
+    def test_who_declined_an_embedder_is_not_told_to_install_one(
+        self, filled: Path, caplog: pytest.LogCaptureFixture, config: dict[str, object] | None
+    ) -> None:
+        with open_knowledge_base(filled, config=config) as kb:
+            assert kb.search("acme")
+        assert not caplog.records
 
     def test_vectors_of_another_width_or_with_nan_are_refused_and_nothing_is_written(self, tmp_path: Path) -> None:
         import numpy as np

@@ -113,12 +113,13 @@ class KnowledgeBase:
         self._derived = Derived(self._truth, folder, plan, clock)
         self._vocabulary = LiveVocabulary(self._truth, self.gazetteer, clock, self._patterns)
         self._entity_queries = EntityQueries(self._truth, self.gazetteer, self.vocabulary, clock)
-        self._said_lexical = False
         self._linkers = Linkers(folder, lambda: self._embedder, self.effective_gazetteer)
         self._index_lock = None if folder is None else filelock.FileLock(folder / "index.lock")
         try:
-            self._embedder = choose_embedder(embedder, self._truth.meta("embedder"), self._sample)
+            stored = self._truth.meta("embedder")
+            self._embedder = choose_embedder(embedder, stored, self._sample)
             self._declined = embedder is None or embedder == NONE
+            self._hints_at_embedders = self._embedder is None and stored is None and not self._declined
             self._curation.note_declared()
         except BaseException:
             self.close()
@@ -249,15 +250,15 @@ class KnowledgeBase:
     def dense_search(self, query: str, limit: int, *, required: bool = False) -> list[tuple[str, float]] | None:
         """The entries nearest to the query as (id, cosine), best first.
 
-        None without an embedder (said once in the log), or `UnsupportedError` if ``required``.
+        None without an embedder (said once in the log, if nobody chose that), or `UnsupportedError` if ``required``.
         """
         index = self._derived.dense()
         if self._embedder is None:
             if required:
                 raise UnsupportedError("dense search needs an embedder; pip install 'graphport[embed]' or pass one")
-            if not self._said_lexical:
+            if self._hints_at_embedders:
                 log.warning("no embedder: search is lexical only (pip install 'graphport[embed]' for the dense leg)")
-                self._said_lexical = True
+                self._hints_at_embedders = False
             return None
         if index is None:
             return []
