@@ -83,14 +83,15 @@ def patched_step(graph: GraphSnapshot, kind: WalkKind, earlier: Arrays, changes:
     now = _facts(graph, kind)
     if old.wide or now.wide or old.shift != now.shift:
         return None
-    part = _part(graph, changes.touched, kind, now.shift)
+    matrix = Csr(earlier["data"], earlier["indices"], earlier["indptr"])
+    part = _part(graph, matrix, changes, kind, now.shift)
     if part is None:
         return None
     sums = _column_sums(part.matrix)
     degree = changes.nodes.array(earlier["degree"], [0.0] * len(changes.nodes.new_rows)).copy()
     degree[changes.touched] = np.ldexp(sums[part.touched], old.unit)
     _divide_columns(part.matrix, np.ldexp(degree[part.rows], -old.unit))
-    step = _spliced(Csr(earlier["data"], earlier["indices"], earlier["indptr"]), changes, part)
+    step = _spliced(matrix, changes, part)
     unit = _unit(math.ldexp(float(degree.sum()), -old.unit), len(step.data))
     if unit != old.unit:
         degree = np.ldexp(degree, unit - old.unit)
@@ -162,19 +163,47 @@ class _Some(NamedTuple):
     target_index: NDArray[np.int32]
 
 
-def _part(graph: GraphSnapshot, touched: Index, kind: WalkKind, shift: int) -> _Part | None:
+def _part(graph: GraphSnapshot, old: Csr, changes: RowChanges, kind: WalkKind, shift: int) -> _Part | None:
     """None if they are too many."""
-    is_touched = np.zeros(graph.n_nodes, dtype=np.bool_)
-    is_touched[touched] = True
-    edges = np.flatnonzero(is_touched[graph.source_index] | is_touched[graph.target_index])
+    edges = _edges_at(graph, old, changes)
     if len(edges) > WORTH_PATCHING * graph.n_edges:
         return None
-    ends = np.concatenate([graph.source_index[edges], graph.target_index[edges], touched])
+    ends = np.concatenate([graph.source_index[edges], graph.target_index[edges], changes.touched])
     rows, places = np.unique(ends, return_inverse=True)
     source, target = places[: 2 * len(edges)].astype(np.int32).reshape(2, -1)
     weight = np.ldexp(graph.weight[edges], shift) if kind.weighted else np.ones(len(edges))
     matrix = _matrix(_Some(len(rows), source, target), weight, kind)
-    return _Part(matrix, rows, is_touched[rows])
+    return _Part(matrix, rows, np.isin(rows, changes.touched))
+
+
+def _edges_at(graph: GraphSnapshot, old: Csr, changes: RowChanges) -> Index:
+    """Rows of the edges, of a weight that counts, that leave or reach touched nodes; found without reading them all."""
+    nodes, touched = changes
+    leaving = _ranges(*_leaving(graph, touched))
+    # Edges from untouched nodes were there before, so their sources stand in the old rows of the touched ones.
+    known = np.setdiff1d(touched, nodes.new_rows)
+    origin = nodes.origin(known)
+    first, last = old.indptr[origin], old.indptr[origin + 1]
+    near, end = old.indices[_ranges(first, last)], np.repeat(known, last - first)
+    stays = ~np.isin(near, nodes.cut)
+    near, end = nodes.moved(near[stays]), end[stays]
+    first, last = _leaving(graph, near)
+    first = bisect_many(graph.target_index, end, first, last)
+    last = bisect_many(graph.target_index, end + 1, first, last)
+    return np.union1d(leaving, _ranges(first, last))
+
+
+def _leaving(graph: GraphSnapshot, nodes: Index) -> tuple[Index, Index]:
+    """Where the edges from each node begin and end."""
+    nodes = nodes.astype(graph.source_index.dtype)  # of another type, the whole column would be converted
+    return np.searchsorted(graph.source_index, nodes), np.searchsorted(graph.source_index, nodes, side="right")
+
+
+def _ranges(first: Index, last: Index) -> Index:
+    """The numbers from each ``first`` to before its ``last``, one range after the other."""
+    lengths = last - first
+    numbers: Index = np.repeat(last - np.cumsum(lengths), lengths) + np.arange(lengths.sum())
+    return numbers
 
 
 def _spliced(old: Csr, changes: RowChanges, part: _Part) -> Csr:
