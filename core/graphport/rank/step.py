@@ -202,7 +202,8 @@ def _leaving(graph: GraphSnapshot, nodes: Index) -> tuple[Index, Index]:
 def _ranges(first: Index, last: Index) -> Index:
     """The numbers from each ``first`` to before its ``last``, one range after the other."""
     lengths = last - first
-    numbers: Index = np.repeat(last - np.cumsum(lengths), lengths) + np.arange(lengths.sum())
+    numbers = np.arange(lengths.sum())
+    numbers += np.repeat(last - np.cumsum(lengths), lengths)
     return numbers
 
 
