@@ -15,6 +15,7 @@ from graphport.rank.matrix import Edges, edge_weights, out_matrix, spans_widely,
 from graphport.snapshot import GraphSnapshot, RowChanges
 from graphport.snapshot.bisect_many import bisect_many
 
+Rows = NDArray[np.int64]
 Arrays = Mapping[str, NDArray[Any]]
 """``data``, ``indices`` and ``indptr`` of the matrix, ``degree`` (n,) of the nodes, and ``facts``, a `Facts`."""
 
@@ -183,7 +184,7 @@ def _edges_at(graph: GraphSnapshot, old: Csr, changes: RowChanges) -> Index:
     # Edges from untouched nodes were there before, so their sources stand in the old rows of the touched ones.
     known = np.setdiff1d(touched, nodes.new_rows)
     origin = nodes.origin(known)
-    first, last = old.indptr[origin], old.indptr[origin + 1]
+    first, last = old.indptr[origin].astype(np.int64), old.indptr[origin + 1].astype(np.int64)
     near, end = old.indices[_ranges(first, last)], np.repeat(known, last - first)
     stays = ~np.isin(near, nodes.cut)
     near, end = nodes.moved(near[stays]), end[stays]
@@ -193,18 +194,16 @@ def _edges_at(graph: GraphSnapshot, old: Csr, changes: RowChanges) -> Index:
     return np.union1d(leaving, _ranges(first, last))
 
 
-def _leaving(graph: GraphSnapshot, nodes: Index) -> tuple[Index, Index]:
+def _leaving(graph: GraphSnapshot, nodes: Index) -> tuple[Rows, Rows]:
     """Where the edges from each node begin and end."""
     nodes = nodes.astype(graph.source_index.dtype)  # of another type, the whole column would be converted
     return np.searchsorted(graph.source_index, nodes), np.searchsorted(graph.source_index, nodes, side="right")
 
 
-def _ranges(first: Index, last: Index) -> Index:
+def _ranges(first: Rows, last: Rows) -> Rows:
     """The numbers from each ``first`` to before its ``last``, one range after the other."""
     lengths = last - first
-    numbers = np.arange(lengths.sum())
-    numbers += np.repeat(last - np.cumsum(lengths), lengths)
-    return numbers
+    return np.repeat(last - np.cumsum(lengths), lengths) + np.arange(int(lengths.sum()))
 
 
 def _spliced(old: Csr, changes: RowChanges, part: _Part) -> Csr:
