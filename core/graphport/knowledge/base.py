@@ -252,7 +252,6 @@ class KnowledgeBase:
 
         None without an embedder (said once in the log, if nobody chose that), or `UnsupportedError` if ``required``.
         """
-        index = self._derived.dense()
         if self._embedder is None:
             if required:
                 raise UnsupportedError("dense search needs an embedder; pip install 'graphport[embed]' or pass one")
@@ -260,6 +259,7 @@ class KnowledgeBase:
                 log.warning("no embedder: search is lexical only (pip install 'graphport[embed]' for the dense leg)")
                 self._hints_at_embedders = False
             return None
+        index = self._derived.dense()
         if index is None:
             return []
         stored = self._truth.meta("embedder") or self._embedder.identity
@@ -527,7 +527,10 @@ class KnowledgeBase:
         with self._truth.write() as db:
             row = db.execute("SELECT flagged, valid_to FROM entries WHERE id = ?", (entry,)).fetchone()
             if row is None:
-                raise EntryNotFoundError(f"no entry {entry!r:.80} in knowledge base {self.config.name!r}")
+                raise EntryNotFoundError(
+                    f"no entry {entry!r:.80} in knowledge base {self.config.name!r}; "
+                    "a hit has its entry's id (graphport search NAME QUESTION --json)"
+                )
             Ingest(db, self._truth.next_revision(), with_graph=True).set_visibility(
                 entry,
                 flagged=bool(row[0]) if flagged is None else flagged,

@@ -270,7 +270,10 @@ class Derived:
         except (StorageCorruptError, StorageFormatError) as error:
             if plan.files is None:
                 raise
-            log.warning("%s; the graph is built anew from the facts", error)
+            if isinstance(error, StorageFormatError):  # as after every upgrade that needs it: nothing is wrong
+                log.info("%s was written by another version; the graph is built anew from the facts", plan.files)
+            else:
+                log.warning("%s; the graph is built anew from the facts", error)
             _move_aside(plan.files)
             return plan.open()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from graphport.rank.matrix import symmetric_matrix
 from graphport.snapshot import GraphSnapshot
@@ -87,14 +88,15 @@ def _pointing(graph: GraphSnapshot) -> GraphSnapshot:
 
 def _two_way(graph: GraphSnapshot, along: NDArray[np.float64], back: NDArray[np.float64]) -> GraphSnapshot:
     kinds = len(graph.edge_kinds)
+    turned = _by_target(graph)
     table, kind = canonical_kinds(
         [kind + way for way in (ALONG, BACK) for kind in graph.edge_kinds],
-        np.concatenate([graph.edge_kind, graph.edge_kind + np.int32(kinds)]),
+        np.concatenate([graph.edge_kind, graph.edge_kind[turned] + np.int32(kinds)]),
         "arc kind",
     )
-    source = np.concatenate([graph.source_index, graph.target_index])
-    target = np.concatenate([graph.target_index, graph.source_index])
-    weight = np.concatenate([along, back])
+    source = np.concatenate([graph.source_index, graph.target_index[turned]])
+    target = np.concatenate([graph.target_index, graph.source_index[turned]])
+    weight = np.concatenate([along, back[turned]])
     order = edge_order(source, target, kind, graph.n_nodes, len(table))
     if order is not None:
         source, target, kind, weight = source[order], target[order], kind[order], weight[order]
@@ -103,3 +105,11 @@ def _two_way(graph: GraphSnapshot, along: NDArray[np.float64], back: NDArray[np.
         node_kind=graph.node_kind, source_index=source, target_index=target, edge_kinds=table, edge_kind=kind,
         weight=weight,
     )  # fmt: skip
+
+
+def _by_target(graph: GraphSnapshot) -> NDArray[np.int64]:
+    """The edges in order of (target, source, kind): with the others two runs, which are merged fast."""
+    starts = np.searchsorted(graph.source_index, np.arange(graph.n_nodes + 1))
+    edges = csr_array((np.arange(graph.n_edges), graph.target_index, starts), shape=(graph.n_nodes, graph.n_nodes))
+    order: NDArray[np.int64] = edges.tocsc().data
+    return order

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,12 +82,13 @@ def local_entry_shares(graph: GraphSnapshot, found: LocalPageRank) -> tuple[NDAr
 def _entry_places(graph: GraphSnapshot) -> EntryPlaces:
     rows = np.flatnonzero(graph.entry_mask())
     names = [entry for row in rows.tolist() if (entry := graph.entries[row]) is not None]
-    entries = list(dict.fromkeys(names))
-    if any(left >= right for left, right in pairwise(entries)):
-        entries.sort()
+    entries = sorted(names)
     place_of = dict(zip(entries, range(len(entries)), strict=True))
     of_row = np.full(graph.n_nodes, -1, dtype=np.int64)
-    of_row[rows] = [place_of[name] for name in names]
+    if len(place_of) < len(entries):  # several nodes stand for an entry
+        entries = list(place_of)
+        place_of = dict(zip(entries, range(len(entries)), strict=True))
+    of_row[rows] = np.arange(len(names)) if entries == names else [place_of[name] for name in names]
     first_row = np.empty(len(entries), dtype=np.int64)
     first_row[of_row[rows[::-1]]] = rows[::-1]  # of several rows the last one written stays
     return EntryPlaces(entries, place_of, first_row, of_row)
