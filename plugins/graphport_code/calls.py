@@ -12,10 +12,11 @@ from graphport_code.evaluate import Evaluator
 from graphport_code.ir import Expr
 from graphport_code.languages import family_of, language_named
 from graphport_code.parameters import constructors
-from graphport_code.python_expressions import CALLS_METHODS
+from graphport_code.python_expressions import CALLS_FUNCTIONS, CALLS_METHODS, ITERATES
 from graphport_code.symbols import CALLABLE_KINDS
+from graphport_code.unit import plain_name
 from graphport_code.values import Builtin, Class, Frame, Function, Instance, Outside, Partial, Value
-from graphport_code.world import symbol_name
+from graphport_code.world import attribute_name, symbol_name
 
 METHOD_KINDS = frozenset({"method"})
 FUNCTION_KINDS = frozenset({"function"})
@@ -48,7 +49,10 @@ def called(evaluator: Evaluator, kind: str, expr: Expr, frame: Frame) -> list[Ta
     """The targets of one call site; ``kind`` as in `graphport_code.unit.Unit.call`."""
     kind, _, size = kind.partition(":")
     callee = expr[1] if kind == "hands" else expr
+    if kind == "call" and _is_the_languages_own(evaluator, callee, frame):
+        return []
     values = evaluator.ask(callee, frame)
+    certain = MAX_CANDIDATES if evaluator.partial else MAX_CERTAIN
     if not values and kind in ("call", "hands", "decorator", "new"):
         return called_by_name(evaluator, callee, frame)
     found: dict[tuple[str, str], Target] = {}
@@ -59,14 +63,28 @@ def called(evaluator: Evaluator, kind: str, expr: Expr, frame: Frame) -> list[Ta
         if isinstance(run, Function) and run.guessed:
             guessed[node] = None
             continue
-        confidence = "exact" if run.path == evaluator.world.document else "import"
-        found.setdefault((edge, node), Target(node, edge, confidence))
-    if len(found) > MAX_CERTAIN:
+        found.setdefault((edge, node), Target(node, edge, _confidence(evaluator, run)))
+    if len(found) > certain:
         guessed |= dict.fromkeys(node for edge, node in found if edge == "calls")
         found = {key: target for key, target in found.items() if key[0] != "calls"}
     for target in (*among(tuple(guessed)), *_overriding(evaluator, [run for _, run in reached])):
         found.setdefault((target.kind, target.node), target)
     return list(found.values())
+
+
+def _is_the_languages_own(evaluator: Evaluator, callee: Expr, frame: Frame) -> bool:
+    """Whether a method has a name of the language's own types and nothing in the project is called so."""
+    family = family_of(frame.path)
+    if family != "python" or callee[0] != "a" or callee[2] not in COMMON_METHODS[family]:
+        return False
+    find = evaluator.world.find
+    return not find(attribute_name(family, callee[2])) and not find(symbol_name(callee[2]))
+
+
+def _confidence(evaluator: Evaluator, run: Function | Class) -> str:
+    if isinstance(run, Function) and isinstance(run.receiver, Instance) and run.receiver.inferred:
+        return "unique"
+    return "exact" if run.path == evaluator.world.document else "import"
 
 
 def among(candidates: tuple[str, ...]) -> list[Target]:
@@ -105,20 +123,20 @@ def _reached(
             yield from _methods(evaluator, value, ("__enter__", "__exit__", "__aenter__", "__aexit__"))
         elif kind != "raise" or isinstance(value, Class):
             yield from _calling(evaluator, value)
-        if kind == "hands" and isinstance(value, Builtin):
-            yield from _called_for(evaluator, value, expr, frame)
+        if kind == "hands" and isinstance(value, (Builtin, Outside)):
+            yield from _called_for(evaluator, plain_name(expr[1]), expr, frame)
 
 
-def _called_for(
-    evaluator: Evaluator, builtin: Builtin, call: Expr, frame: Frame
-) -> Iterator[tuple[str, Function | Class]]:
+def _called_for(evaluator: Evaluator, name: str, call: Expr, frame: Frame) -> Iterator[tuple[str, Function | Class]]:
     """What a function of the language calls of what it is given."""
     for arg in (*call[2], *(item for _, item in call[3])):
         for handed in evaluator.ask(arg, frame):
-            if builtin.name in CALLS_METHODS:
-                yield from _methods(evaluator, handed, CALLS_METHODS[builtin.name])
-            elif isinstance(handed, (Function, Partial)):
+            if name in CALLS_METHODS:
+                yield from _methods(evaluator, handed, CALLS_METHODS[name])
+            elif name in CALLS_FUNCTIONS and isinstance(handed, (Function, Partial)):
                 yield from _calling(evaluator, handed)
+            elif name in ITERATES:
+                yield from _iterating(evaluator, handed)
 
 
 def _calling(evaluator: Evaluator, value: Value) -> Iterator[tuple[str, Function | Class]]:

@@ -116,7 +116,8 @@ def content_under(evaluator: Evaluator, container: Container, keys: tuple[Consta
     if not keys:
         return contents(evaluator, [container])
     return evaluator.guarded(
-        ("content", container.identity, *(key.identity for key in keys)), lambda: _under(evaluator, container, keys)
+        ("content", container.identity, *(key.identity for key in keys)),
+        lambda: _under(evaluator, container, keys),
     )
 
 

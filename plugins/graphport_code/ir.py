@@ -37,7 +37,7 @@ A scope is a JSON object: ``k`` its kind (``module``, ``class``, ``function``, `
 node its calls belong to, ``up`` the key of the scope around it; ``b`` a function's local bindings (name
 to expressions); ``p`` parameters in order, ``va`` and ``vk`` the rest ones, ``df`` defaults, ``an``
 annotations; ``r`` what it returns, ``ra`` the declared type of that, ``y`` what it yields; ``pc`` calls of
-its own parameters; ``fl`` flags
+its own parameters; ``at`` which attributes of a parameter without a type are used; ``fl`` flags
 (``static``, ``class``, ``property``, ``abstract``, ``manager``, ``async``); ``bases`` of a class.
 
 Bindings of modules and classes can be seen from other files, so each is a definition of its own:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from graphport_code import classes
 from graphport_code.ir import Expr
 from graphport_code.languages import family_of
-from graphport_code.values import Class, Frame, Function, Instance, Partial, Thunk, distinct
+from graphport_code.told_by_use import told_by_use
+from graphport_code.values import Class, Constant, Frame, Function, Instance, Outside, Partial, Thunk, distinct
 from graphport_code.world import call_name, passed_name
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 MAX_SITES = 40
 """Calls that are looked at for one function; one that is called from everywhere is handed anything."""
-MAX_SEARCHES = 3
-"""How often the search for callers may start another one."""
 
 CONSTRUCTORS = {"python": ("__init__", "__new__"), "js": ("constructor",), "java": ("<init>",)}
 """Methods that run when a class is called, by family of languages."""
@@ -57,14 +56,11 @@ def _any(evaluator: Evaluator, frame: Frame, text: str) -> Values:
         if typed and not classes.are_protocols(typed):
             return typed
     found = [*_default(evaluator, frame, text)]
-    if evaluator.searches < MAX_SEARCHES and text not in (frame.scope.get("va"), frame.scope.get("vk")):
-        evaluator.searches += 1
-        try:
-            for thunk in _search(evaluator, frame, text):
-                found += evaluator.values(thunk.expr, thunk.frame)
-        finally:
-            evaluator.searches -= 1
-    return distinct(found) or typed
+    if text not in (frame.scope.get("va"), frame.scope.get("vk")):
+        found += evaluator.searched(lambda: evaluator.all_of(_search(evaluator, frame, text)))
+    if all(isinstance(value, (Constant, Outside)) for value in found):
+        found += typed or told_by_use(evaluator, frame, text)
+    return distinct(found)
 
 
 def _search(evaluator: Evaluator, frame: Frame, text: str) -> Iterator[Thunk]:
@@ -105,7 +101,7 @@ def _called_as(evaluator: Evaluator, frame: Frame) -> list[str]:
 def _handed_by(
     evaluator: Evaluator, wanted: tuple[str, str], text: str, path: str, key: str, call: Expr
 ) -> Iterator[Thunk]:
-    site = evaluator.world.frame(path, key)
+    site = None if evaluator.spent else evaluator.world.frame(path, key)
     if site is None:
         return
     for callee in _functions(evaluator, evaluator.values(call[1], site)):
@@ -138,7 +134,7 @@ def _handed_through(
     evaluator: Evaluator, wanted: tuple[str, str], text: str, path: str, key: str, call: Expr
 ) -> Iterator[Thunk]:
     """The function is itself handed to another one, which calls it through its own parameter."""
-    site = evaluator.world.frame(path, key)
+    site = None if evaluator.spent else evaluator.world.frame(path, key)
     if site is None:
         return
     for other in _functions(evaluator, evaluator.values(call[1], site)):

@@ -98,10 +98,13 @@ class AssignmentReader(PythonState):
         owner = self._class_of(target.value)
         if owner is not None:
             self.unit.bind_weakly(owner, target.attr, value, self.here.key)
-        elif isinstance(target.value, ast.Name) and value[0] not in ("x", "k"):
+            return
+        base = self.expressions.read(target.value)
+        if value[0] in ("x", "k", "?"):
+            return
+        self.unit.store(self.here.key, target.attr, base, value)
+        if isinstance(target.value, ast.Name):
             self._change(target.value, lambda base: make("sa", base, target.attr, value))
-        else:
-            self.expressions.read(target.value)
 
     def _class_of(self, node: ast.expr) -> str | None:
         """Key of the class whose attributes ``node.x = ...`` sets: of ``self``, ``cls`` or a class of this file."""
@@ -125,6 +128,8 @@ class AssignmentReader(PythonState):
             owner = self._class_of(target.value)
             if owner is not None:
                 self.unit.bind_weakly(owner, target.attr, changed(OPAQUE), self.here.key)
+            else:
+                self.unit.store(self.here.key, target.attr, self._quietly(target.value), changed(OPAQUE))
         elif isinstance(target, ast.Name):
             self._change_name(target.id, changed)
 

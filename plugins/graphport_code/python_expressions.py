@@ -21,6 +21,8 @@ class Writer(Protocol):
 
     def call(self, kind: str, callee: Expr, line: int, call: Expr | None = None) -> None: ...
 
+    def uses(self, text: str, attribute: str) -> None: ...
+
     def yields(self, value: Expr) -> None: ...
 
     def substituting(self) -> AbstractContextManager[dict[str, Expr]]: ...
@@ -37,8 +39,11 @@ MAX_NESTING = 60
 
 CALLS_METHODS = {"next": ("__next__",), "iter": ("__iter__",)}
 """Built-in functions that call a method of what they are given, and which."""
-CALLS_ITS_ARGUMENTS = frozenset({"map", "filter", "sorted", "min", "max", "sort", "reduce", *CALLS_METHODS})
-"""Callables of the standard library that call what they are given."""
+ITERATES = frozenset("list tuple set frozenset dict sorted sum any all min max enumerate zip join extend".split())
+"""Functions and methods of the language that iterate over what they are given."""
+CALLS_FUNCTIONS = frozenset("map filter sorted min max sort reduce sub subn".split())
+"""Callables of the standard library that call a function they are given."""
+CALLS_ITS_ARGUMENTS = CALLS_FUNCTIONS | ITERATES | CALLS_METHODS.keys()
 
 
 class ExpressionReader:
@@ -86,6 +91,8 @@ class ExpressionReader:
 
     def _attribute(self, node: ast.Attribute) -> Expr:
         base = self.read(node.value)
+        if isinstance(node.value, ast.Name):
+            self.writer.uses(node.value.id, node.attr)
         return make("a", UNKNOWN if base.depth + 1 >= MAX_DEPTH else base, node.attr)
 
     def _call(self, node: ast.Call) -> Expr:

@@ -77,6 +77,20 @@ class PythonState(ABC):
         else:
             self.unit.call(self.here.key, kind, callee, line)
 
+    def uses(self, text: str, attribute: str) -> None:
+        """An attribute of a name is used: of a parameter without a type it tells what may be handed over."""
+        if text in self.here.known or attribute.startswith("__"):
+            return
+        for scope in reversed(self.stack):
+            if text in scope.stored:
+                return
+            data = self.unit.scopes[scope.key]
+            if text in data.get("p", ()):
+                if text not in data.get("an", ()) and text != data.get("self"):
+                    used = data.setdefault("at", {}).setdefault(text, [])
+                    used += [attribute] if attribute not in used else []
+                return
+
     def bind(self, text: str, value: Expr) -> None:
         here = self.here
         here.known.pop(text, None)

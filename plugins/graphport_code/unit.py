@@ -13,7 +13,7 @@ MODULE = ""
 """Key of the scope of a whole file."""
 
 Scope = dict[str, Any]
-BODY = frozenset({"b", "r", "y", "pc"})
+BODY = frozenset({"b", "r", "y", "pc", "at"})
 """Fields of a function's scope that only its own calls, and calls that follow its results, need."""
 
 
@@ -23,7 +23,8 @@ class Unit:
 
     ``space`` is whose top-level names the file adds to: the file's path, or its folder where a package
     is a folder. ``names`` are the bindings of modules and classes by ``{scope}.{name}`` (``{name}`` at
-    the top); ``members`` those of types that may be defined in another file, by ``{Type}.{name}``.
+    the top); ``members`` those of types that may be defined in another file, by ``{Type}.{name}``. ``sites`` are
+    calls by what is called, ``passed`` by what is handed over, ``stored`` attributes set on other objects.
     """
 
     path: str
@@ -38,6 +39,7 @@ class Unit:
     bases: list[list[Any]] = field(default_factory=list[list[Any]])
     sites: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     passed: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    stored: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     docstring: str = ""
     warnings: list[str] = field(default_factory=list[str])
 
@@ -94,6 +96,10 @@ class Unit:
     def call(self, scope: str, kind: str, callee: Expr, line: int) -> None:
         """Something called in a scope: kind ``call``, ``raise``, ``iter``, ``with``, ``decorator`` or ``new``."""
         self.calls.append([scope, kind, callee, line])
+
+    def store(self, scope: str, attribute: str, owner: Expr, value: Expr) -> None:
+        """``owner.attribute`` holds ``value`` from some time on, both as ``scope`` sees them."""
+        self.stored.setdefault(attribute, []).append([scope, owner, value])
 
     def base(self, scope: str, owner: Expr, base: Expr, kind: str, line: int) -> None:
         """``owner`` inherits from or implements ``base``, both as ``scope`` sees them."""

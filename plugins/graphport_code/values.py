@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphport_code.ir import Expr
@@ -26,8 +26,8 @@ class Frame:
     arguments: dict[str, tuple[Thunk, ...]] | None = None
     receiver: Value | None = None
     calls: int = 0
-    memo: dict[Any, tuple[Expr, tuple[Value, ...]]] = field(
-        default_factory=dict[Any, "tuple[Expr, tuple[Value, ...]]"]
+    memo: dict[Any, tuple[Expr, tuple[Value, ...], bool]] = field(
+        default_factory=dict[Any, "tuple[Expr, tuple[Value, ...], bool]"]
     )  # by id of the expression, which is kept so that no other one gets that id
 
 
@@ -73,14 +73,18 @@ class Class:
 
 @dataclass(eq=False, slots=True)
 class Instance:
-    """An object of a class; ``exact`` if it was made by calling that class, else of it or a subclass."""
+    """An object of a class; ``exact`` if it was made by calling that class, else of it or a subclass.
+
+    ``inferred`` if that is only what its use tells.
+    """
 
     of: Class
     exact: bool = False
+    inferred: bool = False
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        return ("i", self.of.path, self.of.key, self.exact)
+        return ("i", self.of.path, self.of.key, self.exact, self.inferred)
 
 
 @dataclass(eq=False, slots=True)
@@ -199,6 +203,13 @@ Value = (
     Function | Class | Instance | Super | Module | Container | Overlay | Constant | Prefix | Builtin | Partial | Outside
 )
 OUTSIDE = Outside()
+
+
+def reached_from(origin: Value | None, value: Value) -> Value:
+    """A value that was read from another one: what that is only by inference, this is too."""
+    if isinstance(value, Instance) and isinstance(origin, Instance) and origin.inferred and not value.inferred:
+        return replace(value, inferred=True)
+    return value
 
 
 def distinct(values: Sequence[Value]) -> tuple[Value, ...]:

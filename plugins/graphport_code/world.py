@@ -125,6 +125,16 @@ def member_name(family: str, type_name: str, member: str) -> str:
     return f"member:{family}:{type_name}.{member}"
 
 
+def attribute_name(family: str, attribute: str) -> str:
+    """Classes that have such an attribute, be it a method or set by one."""
+    return f"attribute:{family}:{attribute}"
+
+
+def stored_name(family: str, attribute: str) -> str:
+    """Places outside of a class that set or change such an attribute of an object."""
+    return f"stored:{family}:{attribute}"
+
+
 def symbol_name(name: str) -> str:
     """The name under which every builder finds symbols; the same in prose."""
     return f"symbol:{name}"

@@ -62,6 +62,101 @@ CASES = {
         """,
         {"<file> -> twice", "twice.new_func -> double", "main -> twice.new_func", "main -> double"},
     ),
+    "the only class with the attributes that are used": (
+        """
+        class Renderer:
+            def register(self, name): pass
+        class Parser:
+            def __init__(self): self.renderer = Renderer()
+            def parse(self): pass
+        class Other:
+            def parse(self): pass
+            def register(self): pass
+        def plugin(md):
+            md.parse()
+            md.renderer.register("x")
+        """,
+        {"plugin -> Parser.parse", "plugin -> Renderer.register"},
+    ),
+    "of two classes with those attributes neither is meant for sure": (
+        """
+        class A:
+            def read_all(self): pass
+            def close_all(self): pass
+        class B(A):
+            def close_all(self): pass
+        class C:
+            def read_all(self): pass
+        def main(x): x.read_all()
+        def both(x):
+            x.read_all()
+            x.close_all()
+        """,
+        {"main -> A.read_all", "main -> C.read_all"}
+        | {"both -> A.read_all", "both -> A.close_all", "both -> B.close_all"},
+    ),
+    "a name bound anew or narrowed tells nothing of the parameter": (
+        """
+        class A:
+            def first(self): pass
+            def again(self): pass
+        class B:
+            def again(self): pass
+            def other(self): pass
+        def main(x):
+            if isinstance(x, A):
+                x.first()
+            x.other()
+            x.again()
+        """,
+        {"main -> A.first", "main -> B.other", "main -> B.again"},
+    ),
+    "what is put into an attribute from outside": (
+        """
+        class Stack:
+            def __init__(self): self.filters = []
+            def run(self):
+                for each in self.filters: each.process()
+        class Strip:
+            def process(self): pass
+        class Unused:
+            def process(self): pass
+        class Queue:
+            def __init__(self): self.filters = []
+        def build(stack: Stack, queue: Queue):
+            stack.filters.append(Strip())
+            queue.filters.append(Unused())
+        """,
+        {"Stack.run -> Strip.process"},
+    ),
+    "an attribute set on an object from outside": (
+        """
+        class Option:
+            def call(self): self.callback()
+        def f(): pass
+        def main():
+            option = Option()
+            option.callback = f
+        """,
+        {"Option.call -> f"},
+    ),
+    "what the language iterates over": (
+        """
+        class Bag:
+            def __iter__(self): return iter([])
+        def main(): return list(Bag()), ", ".join(Bag()), sum(Bag())
+        """,
+        {"main -> Bag.__iter__"},
+    ),
+    "a function that a pattern calls": (
+        """
+        import re
+        PATTERN = re.compile("a")
+        def upper(match): return "A"
+        def main(text): return PATTERN.sub(upper, text)
+        """,
+        {"main -> upper"},
+    ),
     "what is returned says more than a protocol": (
         """
         from typing import Protocol
@@ -97,6 +192,21 @@ def test_a_method_that_ten_classes_override_may_run_in_any_of_them() -> None:
     found = _edges(source, "main")
     assert found.pop("Base.run") == ("exact", 1.0)
     assert found == {f"C{number}.run": ("ambiguous", 0.091) for number in range(10)}
+
+
+def test_what_only_use_tells_is_no_better_than_a_unique_name() -> None:
+    source = """
+    class Part:
+        def put(self): pass
+    class Whole:
+        def __init__(self): self.part = Part()
+        def go_on(self): pass
+        def put(self): pass
+    def main(x):
+        x.go_on()
+        x.part.put()
+    """
+    assert _edges(source, "main") == {"Whole.go_on": ("unique", 1.0), "Part.put": ("unique", 1.0)}
 
 
 def test_of_a_long_table_of_functions_any_may_be_meant() -> None:
