@@ -36,8 +36,8 @@ class ServerConfig(_ServerSection):
 
     Without ``tokens`` it answers anybody, and therefore only on a loopback ``host``. ``allowed_hosts`` are
     further names it may be called by, ``cors_origins`` the other web origins whose pages may read it.
-    ``threads`` requests are worked on at once and ``queue`` may wait; a request ends after
-    ``request_seconds``, and its body has at most ``max_body_bytes``.
+    Of each knowledge base ``threads`` requests are worked on at once and ``queue`` may wait; a request ends
+    after ``request_seconds``, and its body has at most ``max_body_bytes``.
     """
 
     host: str = "127.0.0.1"

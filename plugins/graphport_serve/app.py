@@ -41,7 +41,7 @@ def make_app(config: Config) -> ASGIApp:
     tokens = tokens_of(config)
     check_exposure(config.server.host, tokens)
     service = Service(config)
-    metrics = Metrics(service.workers)
+    metrics = Metrics(service.taken)
     api = FastAPI(
         title="graphport", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False,
         lifespan=_lifespan(service),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from graphport_serve.workers import Workers
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -16,7 +15,7 @@ _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 class Metrics:
     """Counts of one server. The route label is the route's template, so callers cannot make new series."""
 
-    def __init__(self, workers: Workers) -> None:
+    def __init__(self, taken: Callable[[], int]) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "graphport_requests", "Requests answered.", ["method", "route", "status"], registry=self.registry
@@ -24,8 +23,8 @@ class Metrics:
         self.seconds = Histogram(
             "graphport_request_seconds", "Time to the last byte.", ["route"], buckets=_BUCKETS, registry=self.registry
         )
-        taken = Gauge("graphport_work_taken", "Questions worked on or waiting.", registry=self.registry)
-        taken.set_function(lambda: workers.taken)
+        gauge = Gauge("graphport_work_taken", "Questions worked on or waiting.", registry=self.registry)
+        gauge.set_function(taken)
 
     def text(self) -> bytes:
         return generate_latest(self.registry)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from graphport.config import Config
@@ -19,16 +21,16 @@ T = TypeVar("T")
 
 
 class Service:
-    """Answers questions to knowledge bases on the threads of `Workers`, within its bounds.
+    """Answers questions to knowledge bases, each on `Workers` of its own: one whose database hangs stops no other.
 
     A question is a function of a `KnowledgeBase`. A knowledge base is there if it is on disk or in the
     config; one that the caller may not see is answered exactly as one that is not there.
     """
 
     def __init__(self, config: Config) -> None:
-        server = config.server
         self.config = config
-        self.workers = Workers(server.threads, server.queue, server.request_seconds)
+        self._finding = self._new_workers()
+        self._workers: dict[str, Workers] = {}
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
         self._open: dict[str, KnowledgeBase] = {}
@@ -43,34 +45,42 @@ class Service:
         there or not the caller's, `OverloadedError`, `RequestTimeoutError`, and what the question raises.
         """
         access.require(scope)
-        return await self.workers.run(lambda: question(self._base(access, name)))
+        if name not in self._workers or not access.sees(name):  # how busy it is would tell that it is there
+            await self._finding.run(lambda: self._require(access, name))
+        workers = self._workers.get(name) or self._workers.setdefault(name, self._new_workers())
+        return await workers.run(lambda: question(self._base(access, name)))
 
     async def names(self, access: Access) -> list[str]:
         """Names of the knowledge bases the caller may see, sorted."""
         access.require("read")
-        return await self.workers.run(lambda: access.visible(self._names()))
+        return await self._finding.run(lambda: access.visible(self._names()))
 
     async def check(self) -> None:
         """Raises what keeps the server from answering: the folder, or a knowledge base in use, is out of reach."""
-        await self.workers.run(self._check)
-
-    def _check(self) -> None:
-        self._names()
+        await self._finding.run(self._names)
         with self._lock:
-            opened = list(self._open.values())
-        for base in opened:
-            base.get([])  # a read of the truth
-            if base.config.strategy.graph:
-                base.storage.revision()
+            opened = [(self._workers[name], base) for name, base in self._open.items()]
+        await asyncio.gather(*(workers.run(partial(_read, base)) for workers, base in opened))
+
+    def taken(self) -> int:
+        """How many questions are worked on or waiting."""
+        return sum(workers.taken for workers in (self._finding, *self._workers.values()))
+
+    def _new_workers(self) -> Workers:
+        server = self.config.server
+        return Workers(server.threads, server.queue, server.request_seconds)
 
     def _names(self) -> set[str]:
         return {*knowledge_bases(self.config), *(base.name for base in self.config.vector_dbs)}
 
-    def _base(self, access: Access, name: str) -> KnowledgeBase:
+    def _require(self, access: Access, name: str) -> None:
         if not access.sees(name) or (name not in self._open and name not in self._names()):
             raise KnowledgeBaseNotFoundError(
                 f"no knowledge base {name!r:.120}; GET /api/vectordb lists those there are"
             )
+
+    def _base(self, access: Access, name: str) -> KnowledgeBase:
+        self._require(access, name)
         with self._lock:
             if self._closed:
                 raise StorageClosedError("the server is shutting down; try again when it is back")
@@ -84,7 +94,15 @@ class Service:
         """Let running questions end, then close every knowledge base."""
         with self._lock:
             self._closed = True
-        self.workers.close()
+        for workers in (self._finding, *self._workers.values()):
+            workers.close()
         for base in self._open.values():
             base.close()
         self._open.clear()
+
+
+def _read(base: KnowledgeBase) -> None:
+    """A read of the truth, and of the graph."""
+    base.get([])
+    if base.config.strategy.graph:
+        base.storage.revision()

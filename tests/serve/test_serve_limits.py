@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from serve_server import fill, served, settings
+from serve_server import SMITH, TOKENS, WRITER, bearer, fill, served, settings
 from starlette.types import Message
 
 from graphport.errors import StorageBusyError, StorageCorruptError, StorageFullError, StorageUnavailableError
@@ -219,6 +219,42 @@ def test_too_many_requests_are_refused_at_once_and_the_server_recovers(
         assert sorted(answer.status_code for answer in answers) == [200] * 5 + [503] * 15
         assert all(len(answer.json()["hits"]) == 1 for answer in answers if answer.status_code == 200)
         assert client.get(f"{TOWN}/search", params={"q": "lake"}).status_code == 200
+
+
+def test_a_knowledge_base_whose_database_hangs_keeps_no_other_from_answering(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, hanging = threading.Event(), threading.Semaphore(0)
+    search = KnowledgeBase.search
+
+    def hang(self: KnowledgeBase, *args: Any, **options: Any) -> Any:
+        if self.config.name == "town":
+            hanging.release()
+            gate.wait(30)
+        return search(self, *args, **options)
+
+    monkeypatch.setattr(KnowledgeBase, "search", hang)
+    limits = {"threads": 2, "queue": 0, "tokens": TOKENS}
+    with (
+        served(settings(filled, **limits)) as address,
+        httpx.Client(base_url=address, timeout=30, headers=bearer(WRITER)) as client,
+        ThreadPoolExecutor(2) as callers,
+    ):
+        try:
+            stuck = [callers.submit(client.get, f"{TOWN}/search", params={"q": "lake"}) for _ in range(2)]
+            for _ in stuck:
+                assert hanging.acquire(timeout=20)
+            refused = client.get(f"{TOWN}/search", params={"q": "lake"})
+            assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
+            found = client.get("/api/vectordb/smithy/search", params={"q": "anvil"})
+            assert [hit["entry"] for hit in found.json()["hits"]] == ["anvil"]
+            assert len(client.get("/api/vectordb").json()["knowledge_bases"]) == 2
+            # and a caller who may not know of it learns nothing from its being busy
+            for path in (f"{TOWN}/search", "/api/vectordb/nowhere/search"):
+                assert client.get(path, params={"q": "lake"}, headers=bearer(SMITH)).status_code == 404
+        finally:
+            gate.set()
+        assert [len(future.result().json()["hits"]) for future in stuck] == [1, 1]
 
 
 def test_a_slow_answer_ends_in_time_and_keeps_its_place_until_it_is_done() -> None:
