@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphport import Edge, GraphSnapshot, Node, top_personalized_pagerank
-from graphport.rank import step
+from graphport.rank import row_splice, step
 from graphport.rank.step import WalkKind
 from graphport.rank.walk import walk_of
 from graphport.snapshot import Splice, cache, snapshot_of
@@ -77,7 +77,7 @@ def test_walks_that_keep_up_are_those_of_a_new_snapshot(history: History, folder
     start, edges, writes = history
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as place:
         patched.setattr(cache, "PATCHED_UP_TO", 100.0)  # else there are no small writes to so small a graph
-        patched.setattr(step, "WORTH_PATCHING", 1.0)
+        patched.setattr(row_splice, "WORTH_SPLICING", 1.0)
         shelf = Path(place) / "shelf" if folder else None
         storage = MemoryStorage(Path(place) / "graph" if folder else None)
         write(storage, (), start, edges)
@@ -148,6 +148,18 @@ def test_other_units_of_weight_cost_a_new_walk(weight: float, built: list[GraphS
     storage.upsert_edges([Edge("n000", "n001", "e", weight)])
     assert_same_walks(snapshot_of(storage), storage.snapshot())
     assert len([graph for graph in built if graph is snapshot_of(storage)]) == len(ALL_KINDS)
+
+
+def test_a_graph_that_needs_other_types_costs_a_new_walk(
+    built: list[GraphSnapshot], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = MemoryStorage()
+    ring(storage)
+    walk_of(snapshot_of(storage))
+    monkeypatch.setattr(step, "MOST_ARCS", 2400)
+    storage.upsert_edges([Edge("n000", "n100", "new")])
+    walk_of(snapshot_of(storage))
+    assert len(built) == 2
 
 
 def test_a_cold_start_behind_the_storage_costs_no_new_walk(tmp_path: Path, built: list[GraphSnapshot]) -> None:

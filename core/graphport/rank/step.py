@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from graphport.rank.arrays import Index, Mask, Vector
+from graphport.rank.arrays import Vector
 from graphport.rank.matrix import Edges, edge_weights, out_matrix, spans_widely, symmetric_matrix, weight_shift
+from graphport.rank.row_splice import Csr, spliced, touched_edges
 from graphport.snapshot import GraphSnapshot, RowChanges
-from graphport.snapshot.bisect_many import bisect_many
 
-Rows = NDArray[np.int64]
 Arrays = Mapping[str, NDArray[Any]]
 """``data``, ``indices`` and ``indptr`` of the matrix, ``degree`` (n,) of the nodes, and ``facts``, a `Facts`."""
 
-WORTH_PATCHING = 0.1
-"""Part of a graph's edges above which it is not worth to replace those at touched nodes."""
+MOST_ARCS = 2**31
+"""From here on arcs are counted in 64 bits, and matrices on both sides of it have different types."""
 
 _BLOCK = 1 << 20
 
@@ -52,14 +51,6 @@ class Facts(NamedTuple):
         return cls(*arrays["facts"].tolist())
 
 
-class Csr(NamedTuple):
-    """The arrays of a matrix in rows."""
-
-    data: Vector
-    indices: Index
-    indptr: Index
-
-
 def step_arrays(graph: GraphSnapshot, kind: WalkKind) -> Arrays:
     """The walk of a snapshot, from nothing but its edges."""
     facts = _facts(graph, kind)
@@ -69,7 +60,7 @@ def step_arrays(graph: GraphSnapshot, kind: WalkKind) -> Arrays:
     degree = _column_sums(step)
     _divide_columns(step, degree)
     unit = _unit(float(degree.sum()), step.nnz)
-    matrix = Csr(step.data, step.indices, step.indptr)
+    matrix = Csr(step.indptr, step.indices, {"data": step.data})
     return _arrays(matrix, np.ldexp(degree, unit), facts._replace(unit=unit))
 
 
@@ -82,25 +73,33 @@ def patched_step(graph: GraphSnapshot, kind: WalkKind, earlier: Arrays, changes:
     """
     old = Facts.of(earlier)
     now = _facts(graph, kind)
-    if old.wide or now.wide or old.shift != now.shift:
+    if old.wide or now.wide or old.shift != now.shift or 2 * graph.n_edges >= MOST_ARCS:
         return None
-    matrix = Csr(earlier["data"], earlier["indices"], earlier["indptr"])
-    part = _part(graph, matrix, changes, kind, now.shift)
+    whole = Csr(earlier["indptr"], earlier["indices"], {"data": earlier["data"]})
+    part = touched_edges(graph, whole, changes)
     if part is None:
         return None
-    sums = _column_sums(part.matrix)
+    weight = np.ldexp(graph.weight[part.edges], now.shift) if kind.weighted else np.ones(len(part.edges))
+    between = _matrix(part, weight, kind)
+    sums = _column_sums(between)
     degree = changes.nodes.array(earlier["degree"], [0.0] * len(changes.nodes.new_rows)).copy()
     degree[changes.touched] = np.ldexp(sums[part.touched], old.unit)
-    _divide_columns(part.matrix, np.ldexp(degree[part.rows], -old.unit))
-    step = _spliced(matrix, changes, part)
-    unit = _unit(math.ldexp(float(degree.sum()), -old.unit), len(step.data))
+    _divide_columns(between, np.ldexp(degree[part.rows], -old.unit))
+    step = spliced(whole, changes, part, Csr(between.indptr, between.indices, {"data": between.data}))
+    unit = _unit(math.ldexp(float(degree.sum()), -old.unit), len(step.indices))
     if unit != old.unit:
         degree = np.ldexp(degree, unit - old.unit)
     return _arrays(step, degree, now._replace(unit=unit))
 
 
 def _arrays(step: Csr, degree: Vector, facts: Facts) -> Arrays:
-    return {**step._asdict(), "degree": degree, "facts": np.array(facts, dtype=np.int64)}
+    return {
+        "indptr": step.indptr,
+        "indices": step.indices,
+        **step.values,
+        "degree": degree,
+        "facts": np.array(facts, dtype=np.int64),
+    }
 
 
 def _facts(graph: GraphSnapshot, kind: WalkKind) -> Facts:
@@ -142,111 +141,3 @@ def _unit(total: float, arcs: int) -> int:
     Being a power of two, it is taken back exactly when the sum changes.
     """
     return -round(math.log2(total / arcs)) if arcs else 0
-
-
-# -- the changed part --------------------------------------------------------------------------------------
-
-
-class _Part(NamedTuple):
-    """The matrix (l, l) of the edges at touched nodes, between ``rows`` (l,) of the graph, ascending.
-
-    What it holds in rows and columns of ``touched`` (l,) nodes is complete; it holds nothing else.
-    """
-
-    matrix: csr_array
-    rows: Index
-    touched: Mask
-
-
-class _Some(NamedTuple):
-    n_nodes: int
-    source_index: NDArray[np.int32]
-    target_index: NDArray[np.int32]
-
-
-def _part(graph: GraphSnapshot, old: Csr, changes: RowChanges, kind: WalkKind, shift: int) -> _Part | None:
-    """None if they are too many."""
-    edges = _edges_at(graph, old, changes)
-    if len(edges) > WORTH_PATCHING * graph.n_edges:
-        return None
-    ends = np.concatenate([graph.source_index[edges], graph.target_index[edges], changes.touched])
-    rows, places = np.unique(ends, return_inverse=True)
-    source, target = places[: 2 * len(edges)].astype(np.int32).reshape(2, -1)
-    weight = np.ldexp(graph.weight[edges], shift) if kind.weighted else np.ones(len(edges))
-    matrix = _matrix(_Some(len(rows), source, target), weight, kind)
-    return _Part(matrix, rows, np.isin(rows, changes.touched))
-
-
-def _edges_at(graph: GraphSnapshot, old: Csr, changes: RowChanges) -> Index:
-    """Rows of the edges, of a weight that counts, that leave or reach touched nodes; found without reading them all."""
-    nodes, touched = changes
-    leaving = _ranges(*_leaving(graph, touched))
-    # Edges from untouched nodes were there before, so their sources stand in the old rows of the touched ones.
-    known = np.setdiff1d(touched, nodes.new_rows)
-    origin = nodes.origin(known)
-    first, last = old.indptr[origin].astype(np.int64), old.indptr[origin + 1].astype(np.int64)
-    near, end = old.indices[_ranges(first, last)], np.repeat(known, last - first)
-    stays = ~np.isin(near, nodes.cut)
-    near, end = nodes.moved(near[stays]), end[stays]
-    first, last = _leaving(graph, near)
-    first = bisect_many(graph.target_index, end, first, last)
-    last = bisect_many(graph.target_index, end + 1, first, last)
-    return np.union1d(leaving, _ranges(first, last))
-
-
-def _leaving(graph: GraphSnapshot, nodes: Index) -> tuple[Rows, Rows]:
-    """Where the edges from each node begin and end."""
-    nodes = nodes.astype(graph.source_index.dtype)  # of another type, the whole column would be converted
-    return np.searchsorted(graph.source_index, nodes), np.searchsorted(graph.source_index, nodes, side="right")
-
-
-def _ranges(first: Rows, last: Rows) -> Rows:
-    """The numbers from each ``first`` to before its ``last``, one range after the other."""
-    lengths = last - first
-    return np.repeat(last - np.cumsum(lengths), lengths) + np.arange(int(lengths.sum()))
-
-
-def _spliced(old: Csr, changes: RowChanges, part: _Part) -> Csr:
-    """The old matrix with the rows of touched nodes replaced, and the entries in their columns."""
-    nodes, touched = changes
-    n = len(old.indptr) - 1 - len(nodes.cut) + len(nodes.new_rows)
-    lengths = nodes.array(np.diff(old.indptr), [0] * len(nodes.new_rows))
-    lengths[touched] = np.diff(part.matrix.indptr)[part.touched]
-    indptr = np.zeros(n + 1, dtype=old.indptr.dtype)
-    np.cumsum(lengths, out=indptr[1:])
-    data, indices = np.empty(indptr[-1]), np.zeros(indptr[-1], dtype=old.indices.dtype)
-    # Rows from one start to the next are a touched one, or were neighbors in the old matrix too.
-    starts = np.unique(np.concatenate([[0], touched, touched + 1, nodes.seams]))
-    kept = np.setdiff1d(starts[starts < n], touched)
-    stops = np.append(starts, n)[np.searchsorted(starts, kept, side="right")]
-    begin, end, origin = indptr[kept].tolist(), indptr[stops].tolist(), old.indptr[nodes.origin(kept)].tolist()
-    for first, last, before in zip(begin, end, origin, strict=True):
-        data[first:last] = old.data[before : before + last - first]
-        indices[first:last] = old.indices[before : before + last - first]
-    if nodes:
-        nodes.renumber(indices)
-    step = Csr(data, indices, indptr)
-    _fill(step, part)
-    return step
-
-
-def _fill(step: Csr, part: _Part) -> None:
-    """Puts the entries of the part in their places: whole rows of touched nodes, single ones in others."""
-    matrix = part.matrix
-    local = np.repeat(np.arange(len(part.rows)), np.diff(matrix.indptr))
-    row, column = part.rows[local], part.rows[matrix.indices]
-    place = np.arange(matrix.nnz) + (step.indptr[row] - matrix.indptr[local])
-    single = np.flatnonzero(~part.touched[local])
-    row, column_of = row[single], column[single]
-    first = bisect_many(step.indices, column_of, step.indptr[row], step.indptr[row + 1])
-    place[single] = first + _repetition(row, column_of)
-    step.indices[place] = column
-    step.data[place] = matrix.data
-
-
-def _repetition(row: Index, column: Index) -> Index:
-    """For each of a run of equal pairs, how many came before: parallel edges of a directed walk."""
-    at = np.arange(len(row))
-    again = np.zeros(len(row), dtype=np.bool_)
-    again[1:] = (row[1:] == row[:-1]) & (column[1:] == column[:-1])
-    return at - np.maximum.accumulate(np.where(again, 0, at))
