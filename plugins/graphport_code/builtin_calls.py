@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphport_code import classes
 from graphport_code.containers import constants, content_under, contents, iterate, known_content
+from graphport_code.imports_by_name import imported_by_name, may_have, split
 from graphport_code.ir import Expr
 from graphport_code.values import (
     OUTSIDE,
@@ -16,6 +17,7 @@ from graphport_code.values import (
     Frame,
     Function,
     Instance,
+    Module,
     Outside,
     Partial,
     Prefix,
@@ -28,9 +30,7 @@ from graphport_code.values import (
 if TYPE_CHECKING:
     from graphport_code.evaluate import Evaluator, Values
 
-_SAME = frozenset(
-    "iter list tuple set frozenset sorted reversed dict copy deepcopy update_wrapper staticmethod classmethod".split()
-)
+_SAME = frozenset("iter list tuple set frozenset sorted reversed dict copy deepcopy update_wrapper classmethod".split())
 _ONE_OF = frozenset({"next", "min", "max"})
 _TAKES_OUT = frozenset(
     "get pop setdefault popleft __getitem__ popitem first last next shift at find remove poll peek getOrDefault "
@@ -48,6 +48,8 @@ def builtin_result(evaluator: Evaluator, callee: Builtin, call: Expr, frame: Fra
     args = [arg for arg in call[2] if arg[0] != "*"]
     if isinstance(callee.base, Container):
         return _container_method(evaluator, callee.name, callee.base, args, frame)
+    if isinstance(callee.base, Constant):
+        return split(callee.base, callee.name, [evaluator.values(arg, frame) for arg in args])
     if callee.base is not None:
         return (callee.base,)
     first = evaluator.values(args[0], frame) if args else ()
@@ -60,6 +62,10 @@ def builtin_result(evaluator: Evaluator, callee: Builtin, call: Expr, frame: Fra
         return _got_attribute(evaluator, first, args[1:], frame)
     if callee.name == "partial":
         return tuple(Partial(value) for value in first if not isinstance(value, Outside))
+    if callee.name in ("import_module", "__import__"):
+        return imported_by_name(evaluator, first, frame) or (OUTSIDE,)
+    if callee.name == "staticmethod":
+        return tuple(Partial(value) for value in first)  # which is not bound to an object
     if callee.name == "cast" and len(args) == 2:
         typed = evaluator.type_values(args[0], frame)
         return tuple(value for value in typed if isinstance(value, Instance)) or evaluator.values(args[1], frame)
@@ -90,6 +96,8 @@ def _got_attribute(evaluator: Evaluator, objects: Values, args: list[Expr], fram
     for name in evaluator.values(args[0], frame):
         for value in objects:
             if isinstance(name, Constant) and isinstance(name.value, str):
+                if isinstance(value, Module) and not may_have(evaluator, value, name.value):
+                    continue
                 found += evaluator.attribute(value, name.value)
             elif isinstance(name, Prefix):
                 for text in classes.methods_beginning(evaluator, value, name.text):

@@ -82,16 +82,28 @@ def _of_instance(evaluator: Evaluator, instance: Instance, text: str) -> Values:
 
 
 def _below(evaluator: Evaluator, instance: Instance, text: str) -> list[Value]:
-    """What subclasses make of an attribute; of several methods any may be meant."""
+    """What an attribute is in objects of subclasses, also by their other bases; of several methods any may be meant."""
     methods: list[Value] = []
     set_there: list[Value] = []
+    above = {place.identity for place in linearize(evaluator, instance.of)}
+    seen: dict[tuple[object, ...], bool] = {}
     for sub in subclasses(evaluator, instance.of):
-        own, set_elsewhere = _rows(evaluator, sub, text, Instance(sub))
-        methods += own
-        set_there += set_elsewhere
-    if len(functions(methods)) > 1:
-        methods = [replace(value, guessed=True) if isinstance(value, Function) else value for value in methods]
-    return [*set_there, *methods]
+        for place in linearize(evaluator, sub):
+            if isinstance(place, Class) and place.identity not in seen:
+                own, set_elsewhere = _rows(evaluator, place, text, Instance(sub))
+                seen[place.identity] = bool(own)
+                if place.identity not in above:
+                    methods += own
+                    set_there += set_elsewhere
+            if seen.get(place.identity):
+                break
+    return [*set_there, *_of_several(methods)]
+
+
+def _of_several(methods: Sequence[Value]) -> Sequence[Value]:
+    if len(functions(methods)) < 2:
+        return methods
+    return [replace(value, guessed=True) if isinstance(value, Function) else value for value in methods]
 
 
 def of_super(evaluator: Evaluator, above: Super, text: str) -> Values:
@@ -101,7 +113,21 @@ def of_super(evaluator: Evaluator, above: Super, text: str) -> Values:
     if isinstance(receiver, Instance) and not receiver.exact:
         receiver = Instance(receiver.of, exact=True)
     found, whole = _inherited(evaluator, order, text, receiver)
+    if not functions(found):
+        found = distinct([*found, *_beside(evaluator, above.of, text)])
     return found if found or whole else (OUTSIDE,)
+
+
+def _beside(evaluator: Evaluator, of: Class, text: str) -> Sequence[Value]:
+    """What a class that others mix in finds past itself: in the bases that its subclasses have beside it."""
+    methods: dict[object, Value] = {}
+    for sub in subclasses(evaluator, of):
+        order = linearize(evaluator, sub)
+        places = [place.identity for place in order]
+        rest = order[places.index(of.identity) + 1 :] if of.identity in places else []
+        found, _ = _inherited(evaluator, rest, text, Instance(sub))
+        methods |= {(value.path, value.key): value for value in functions(found)}
+    return _of_several(list(methods.values()))
 
 
 def _inherited(evaluator: Evaluator, order: Iterable[Value], text: str, receiver: Value | None) -> tuple[Values, bool]:

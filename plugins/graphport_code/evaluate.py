@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from graphport_code import classes, containers, names, parameters, written_types
 from graphport_code.builtin_calls import builtin_result
 from graphport_code.common_names import UNWRAPS
+from graphport_code.imports_by_name import SPLITS
 from graphport_code.ir import Expr
 from graphport_code.values import (
     OUTSIDE,
@@ -183,6 +184,8 @@ class Evaluator:
         if isinstance(value, Container):
             return (Builtin(text, value),)
         if isinstance(value, Prefix):
+            return (Builtin(text, value),)
+        if isinstance(value, Constant) and text in SPLITS:
             return (Builtin(text, value),)
         if isinstance(value, (Outside, Constant)):
             return (OUTSIDE,)

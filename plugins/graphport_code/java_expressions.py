@@ -202,8 +202,11 @@ class ExpressionReader(TreeReader):
         self.key = before
 
     def _type_parameter(self, node: Node) -> None:
-        bound = next((child for child in self.named(node) if child.type == "type_bound"), None)
-        self.bind(self.text(self.named(node)[0]), self.type_of(self.named(bound)[0]) if bound else name("Object"))
+        inside = self.named(node)
+        if not inside:  # in a damaged file
+            return
+        bound = [part for child in inside if child.type == "type_bound" for part in self.named(child)]
+        self.bind(self.text(inside[0]), self.type_of(bound[0]) if bound else name("Object"))
 
     def _parameter(self, scope: Scope, node: Node) -> None:
         if node.type == "spread_parameter":

@@ -17,7 +17,7 @@ from graphport_code.world import binding_name
 if TYPE_CHECKING:
     from graphport_code.evaluate import Evaluator, Values
 
-FOLLOWED = frozenset({"functools", "typing", "typing_extensions"})
+FOLLOWED = frozenset({"functools", "importlib", "typing", "typing_extensions"})
 """Modules of the standard library whose functions `graphport_code.builtin_calls` knows."""
 
 

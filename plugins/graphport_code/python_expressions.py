@@ -34,6 +34,8 @@ MAX_ITEMS = 200
 """Of a longer literal only the first items are followed: it is data, not a table of functions."""
 MAX_KEY = 40
 """A longer string is no key of a table of functions."""
+MAX_PATH = 100
+"""A longer string is no path to something that is imported by it."""
 MAX_NESTING = 60
 """Deeper expressions are read by their surface; Python's own parser allows 200 parentheses."""
 
@@ -244,9 +246,14 @@ def constant(value: object) -> Expr:
         return make("k", value)
     if isinstance(value, int) and abs(value) < 2**31:
         return make("k", value)
-    if isinstance(value, str) and len(value) <= MAX_KEY:
+    if isinstance(value, str) and (len(value) <= MAX_KEY or _is_path(value)):
         return make("k", value)
     return OPAQUE
+
+
+def _is_path(text: str) -> bool:
+    """Whether a string may say where something is: ``package.module:name``."""
+    return len(text) <= MAX_PATH and all(part.isidentifier() for part in text.replace(":", ".").split("."))
 
 
 def beginning(text: str) -> Expr:
