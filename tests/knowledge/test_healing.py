@@ -65,6 +65,15 @@ class TestDerivedIndexes:
         with opened(filled) as kb:
             assert answers(kb) == expected
 
+    def test_a_lexical_index_that_is_deleted_while_in_use_is_built_anew(self, filled: Path, expected: object) -> None:
+        with opened(filled) as kb:
+            assert answers(kb) == expected
+            shutil.rmtree(filled / "lexical")
+            assert answers(kb) == expected
+            shutil.rmtree(filled / "lexical")
+            kb.add([Entry("d", "A narwhal swims.")])
+            assert [hit.entry for hit in kb.search("narwhal")] == ["d"]
+
     @pytest.mark.parametrize("victim", ["meta.json", "graphport.json"])
     def test_a_damaged_lexical_index_is_built_anew(self, filled: Path, expected: object, victim: str) -> None:
         (filled / "lexical" / victim).write_text("{damaged")

@@ -156,7 +156,7 @@ class Derived:
     # -- lexical ------------------------------------------------------------------------------------
 
     def _sync_lexical(self) -> LexicalIndex:
-        index = self._lexical or self._open_lexical()
+        index = self._lexical if self._lexical is not None and self._lexical.is_there else self._open_lexical()
         with self._truth.read() as db:
             revision, behind = self._truth.revision(), index.revision
             if behind == revision:

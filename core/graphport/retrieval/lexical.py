@@ -78,6 +78,11 @@ class LexicalIndex:
         return self._stamp()[0]
 
     @property
+    def is_there(self) -> bool:
+        """Whether the files are still where they were opened; what is written to deleted ones is lost."""
+        return self._folder is None or (self._folder / "meta.json").exists()
+
+    @property
     def count(self) -> int:
         return int(self._index.searcher().num_docs)
 
