@@ -88,7 +88,10 @@ class HostGuard:
 
 
 class BodyGuard:
-    """Reads a request's body before the application does: at most ``limit`` bytes, within ``seconds``."""
+    """Reads a request's body before the application does: at most ``limit`` bytes, within ``seconds``.
+
+    A client that goes away before the end of it is not answered, and its request is not begun.
+    """
 
     def __init__(self, app: ASGIApp, limit: int, seconds: float) -> None:
         self.app = app
@@ -100,7 +103,7 @@ class BodyGuard:
             await self.app(scope, receive, send)
             return
         try:
-            messages = await asyncio.wait_for(self._read(Headers(scope=scope), receive), self._seconds)
+            body = await asyncio.wait_for(self._read(Headers(scope=scope), receive), self._seconds)
         except BodyTooLargeError as error:
             await problem_response(error)(scope, receive, send)
             return
@@ -108,12 +111,16 @@ class BodyGuard:
             await problem_response(RequestTimeoutError("the body did not arrive in time"))(scope, receive, send)
             return
 
+        if body is None:
+            return
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
         async def replay() -> Message:
             return messages.pop(0) if messages else await receive()
 
         await self.app(scope, replay, send)
 
-    async def _read(self, headers: Headers, receive: Receive) -> list[Message]:
+    async def _read(self, headers: Headers, receive: Receive) -> bytes | None:
         said = headers.get("content-length", "0")
         self._check(int(said) if said.isascii() and said.isdigit() else 0)
         body = bytearray()
@@ -121,11 +128,11 @@ class BodyGuard:
         while more:
             message = await receive()
             if message["type"] != "http.request":
-                return [message]
+                return None
             body += message.get("body", b"")
             self._check(len(body))
             more = message.get("more_body", False)
-        return [{"type": "http.request", "body": bytes(body), "more_body": False}]
+        return bytes(body)
 
     def _check(self, size: int) -> None:
         if size > self._limit:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import socket
 import sqlite3
 import threading
 import time
@@ -126,6 +128,23 @@ def test_a_body_that_does_not_arrive_is_not_waited_for(filled: Path) -> None:
     with served(settings(filled, request_seconds=0.5)) as address, httpx.Client(base_url=address) as client:
         response = client.post(f"{TOWN}/entries", content=slow())
         assert (response.status_code, response.json()["code"]) == (503, "request-timeout")
+
+
+def test_a_client_that_goes_away_while_it_sends_is_no_error_of_the_server(
+    filled: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = "HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    with served(settings(filled)) as address, httpx.Client(base_url=address) as client:
+        port = client.base_url.port
+        assert port
+        for path in ("/mcp", f"{TOWN}/entries"):
+            with socket.create_connection(("127.0.0.1", port)) as sender:
+                sender.sendall(f"POST {path} {head}".encode())
+        deadline = time.monotonic() + 20
+        while 'method="POST",route="other",status="499"} 2.0' not in client.get("/metrics").text:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 # -- a database that cannot answer ----------------------------------------------------------------------
