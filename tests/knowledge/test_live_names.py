@@ -120,3 +120,29 @@ def test_a_runtime_entity_without_effect_is_gone_once_it_is_removed(tmp_path: Pa
         assert [row.shadowed for row in kb.gazetteer_listing()] == [False, True]
         kb.remove_entity("place", "Geneva")
         assert [row.shadowed for row in kb.gazetteer_listing()] == [False]
+
+
+def test_entities_are_listed_as_they_were_added_whatever_was_removed_in_between(tmp_path: Path) -> None:
+    with open_knowledge_base(tmp_path / "kb", embedder=None) as kb:
+        for name in ("Trent", "Geneva", "Basel"):
+            kb.add_entity("place", name)
+        kb.remove_entity("place", "Trent")
+        kb.add_entity("place", ["Geneva", "Genf"])
+        kb.add_entity("place", "Lyon")
+        as_added = [row.names for row in kb.gazetteer_listing()]
+    assert as_added == [("Geneva", "Genf"), ("Basel",), ("Lyon",)]
+    with open_knowledge_base(tmp_path / "kb", embedder=None) as kb:
+        assert [row.names for row in kb.gazetteer_listing()] == as_added
+
+
+def test_a_further_name_of_an_entity_makes_no_text_with_its_other_names_be_searched_again(
+    cities: Path, searched_again: list[str]
+) -> None:
+    with open_knowledge_base(cities, embedder=None) as kb:
+        kb.add([Entry("one", "We saw Geneva."), Entry("two", "We saw Genf.")])
+        kb.add_entity("place", "Geneva")
+        searched_again.clear()
+        kb.add_entity("place", ["Geneva", "Genf"])
+        assert set(searched_again) == {"two"}
+        kb.remove_entity("place", "Geneva")
+        assert set(searched_again) == {"one", "two"}

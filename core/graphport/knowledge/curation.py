@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from graphport.config import KnowledgeBaseConfig
-from graphport.knowledge.entities import Entity, entity
+from graphport.knowledge.entities import Entity, difference, entity
 from graphport.knowledge.fingerprint import fingerprint
 from graphport.knowledge.gazetteer import Gazetteer
 from graphport.knowledge.mentions import forget_relations
@@ -41,7 +41,8 @@ class Curation:
                 return False
             write_runtime(db, old.runtime, new.runtime)
             _search_again(db, old.effective, new.effective)
-            self._note_change()
+            changed = self._note_change()
+        self._known = changed, new
         return True
 
     def note_declared(self) -> None:
@@ -62,14 +63,17 @@ class Curation:
                 forget_relations(db, self._truth, search_again=bool(self._templates))
                 self._truth.set_meta("patterns", patterns)
 
-    def _note_change(self) -> None:
-        """Whoever keeps the gazetteer, or something made from it, reads it again."""
-        self._truth.set_meta("curated", str(self._truth.next_revision()))
+    def _note_change(self) -> str:
+        """Whoever keeps the gazetteer, or something made from it, is to read it again. Returns when it changed."""
+        changed = str(self._truth.next_revision())
+        self._truth.set_meta("curated", changed)
+        return changed
 
 
 def _search_again(db: sqlite3.Connection, old: Sequence[Entity], new: Sequence[Entity]) -> bool:
     """Texts that may hold a name that came, went or changed its meaning are searched again. Whether one did."""
-    changed = set(old) ^ set(new)
-    forms = sorted({name for item in changed for name in item.names})
+    gone, come = difference(old, new)
+    before, after = ({(item.id, name) for item in items for name in item.names} for items in (gone, come))
+    forms = sorted({name for _, name in before ^ after})
     db.executemany("INSERT OR IGNORE INTO stale_forms VALUES (?)", [(form,) for form in forms])
-    return bool(changed)
+    return bool(gone or come)

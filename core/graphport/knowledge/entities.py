@@ -85,6 +85,18 @@ def entity(entity_type: str, names: str | Sequence[str]) -> Entity:
     return Entity(entity_type, (tidy[0],)).with_names(tidy[1:])
 
 
+def difference(old: Sequence[Entity], new: Sequence[Entity]) -> tuple[list[Entity], list[Entity]]:
+    """The entities of ``old`` that are not in ``new``, and those of ``new`` that are not in ``old``, in order.
+
+    One is compared only if it is not the same object on both sides: a changed gazetteer shares the others.
+    """
+    before, after = {id(item) for item in old}, {id(item) for item in new}
+    gone = [item for item in old if id(item) not in after]
+    come = [item for item in new if id(item) not in before]
+    equal = set(gone) & set(come)
+    return [item for item in gone if item not in equal], [item for item in come if item not in equal]
+
+
 def entity_matcher(entities: Iterable[Entity]) -> Matcher:
     """One automaton over all names; a form that several entities share names them all."""
     forms: dict[str, list[str]] = {}

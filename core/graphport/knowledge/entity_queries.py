@@ -92,22 +92,40 @@ class FoundEntity:
     others: tuple[ListedEntity, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Curated:
+    """A gazetteer, the ids of each of its folded ``names``, and of those ``shared``; ``contested`` have such a one."""
+
+    gazetteer: Gazetteer
+    names: Mapping[str, Sequence[str]]
+    shared: Mapping[str, tuple[str, ...]]
+    contested: frozenset[str]
+
+    @classmethod
+    def of(cls, gazetteer: Gazetteer) -> _Curated:
+        shared = contested_names(gazetteer)
+        names = _by_name((name_key(name), item.id) for item in gazetteer.effective for name in item.names)
+        return cls(gazetteer, names, shared, frozenset(entity for ids in shared.values() for entity in ids))
+
+
 @dataclass(slots=True)
 class _State:
-    """What is known of the entities in one state of the truth; ``counted`` takes every mention in full.
+    """What is known of the entities in one state of the truth.
 
-    ``shared`` are the entities of each name that several have, ``contested`` all of these.
+    ``counted`` takes every mention in full; ``by_name`` has the ids of these by the name that a text has.
     """
 
     revision: int
     now: float
-    gazetteer: Gazetteer
-    shared: Mapping[str, tuple[str, ...]]
-    contested: frozenset[str]
+    curated: _Curated
     counted: dict[str, ListedEntity]
-    by_name: dict[str, list[str]]
+    by_name: Mapping[str, Sequence[str]]
     readings: Readings | None = None
     resolved: dict[str, ListedEntity] = field(default_factory=dict[str, ListedEntity])
+
+    def named(self, name: str) -> list[str]:
+        """Ids of the entities of a folded name, the curated ones first."""
+        return list(dict.fromkeys([*self.curated.names.get(name, ()), *self.by_name.get(name, ())]))
 
 
 class EntityQueries:
@@ -139,10 +157,10 @@ class EntityQueries:
         _check_limit(limit)
         with self._lock:
             state = self._state()
-            ids = [item for item in state.by_name.get(wanted, ()) if entity_type in (None, _type_of(item))]
+            ids = [item for item in state.named(wanted) if entity_type in (None, _type_of(item))]
             if not ids:
                 return None
-            named = sorted(self._numbers(state, ids), key=lambda item: _foremost(item, state.gazetteer))
+            named = sorted(self._numbers(state, ids), key=lambda item: _foremost(item, state.curated.gazetteer))
             return self._told(state, named[0], named[1:], limit)
 
     def listed(self, entity_type: str | None, limit: int | None) -> list[ListedEntity]:
@@ -160,32 +178,37 @@ class EntityQueries:
             revision = self._truth.revision()
             if self._known is None or self._known.revision != revision:
                 gazetteer = self._gazetteer()
+                curated = None if self._known is None else self._known.curated
+                if curated is None or curated.gazetteer is not gazetteer:
+                    curated = _Curated.of(gazetteer)
                 counted = _counted(db, now)
-                shared = contested_names(gazetteer)
-                contested = frozenset(entity for ids in shared.values() for entity in ids)
-                names = _names(gazetteer, counted.values())
-                self._known = _State(revision, now, gazetteer, shared, contested, counted, names)
+                names = ((folded(entity.name), entity.id) for entity in counted.values())
+                by_name = _by_name((name, entity) for name, entity in names if name is not None)
+                self._known = _State(revision, now, curated, counted, by_name)
             return self._known
 
     def _numbers(self, state: _State, ids: Iterable[str]) -> list[ListedEntity]:
         """The entities as counted, and those with a shared name as it was read."""
         wanted = list(ids)
-        asked = [item for item in wanted if item in state.contested and item not in state.resolved]
+        asked = [item for item in wanted if item in state.curated.contested and item not in state.resolved]
         if asked:
             readings = self._readings(state)
             with self._truth.read() as db:
                 rows = _mentions(db, asked, state.now)
             for entity in asked:
                 state.resolved[entity] = _resolved(_entity(entity, state), rows.get(entity, ()), readings)
-        return [state.resolved[item] if item in state.contested else _entity(item, state) for item in wanted]
+        return [state.resolved[item] if item in state.curated.contested else _entity(item, state) for item in wanted]
 
     def _readings(self, state: _State) -> Readings:
         if state.readings is None:
             with self._truth.read() as db:
-                texts = texts_to_read(db, state.gazetteer, state.contested, state.now) if state.contested else []
+                contested = state.curated.contested
+                texts = texts_to_read(db, state.curated.gazetteer, contested, state.now) if contested else []
             matcher = self._vocabulary().matcher if texts else None
             state.readings = (
-                Readings() if matcher is None else read_shared_names(texts, state.gazetteer, state.shared, matcher)
+                Readings()
+                if matcher is None
+                else read_shared_names(texts, state.curated.gazetteer, state.curated.shared, matcher)
             )
         return state.readings
 
@@ -277,17 +300,12 @@ def _counted(db: sqlite3.Connection, now: float) -> dict[str, ListedEntity]:
     return found
 
 
-def _names(gazetteer: Gazetteer, counted: Iterable[ListedEntity]) -> dict[str, list[str]]:
-    """Ids of entities by each of their names, folded."""
-    ids: dict[str, dict[str, None]] = {}
-    for item in gazetteer.effective:
-        for name in item.names:
-            ids.setdefault(name_key(name), {})[item.id] = None
-    for entity in counted:
-        key = folded(entity.name)
-        if key is not None:
-            ids.setdefault(key, {})[entity.id] = None
-    return {name: list(found) for name, found in ids.items()}
+def _by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Ids by folded name, of ``(name, id)``."""
+    ids: dict[str, list[str]] = {}
+    for name, entity in pairs:
+        ids.setdefault(name, []).append(entity)
+    return ids
 
 
 def _entity(entity: str, state: _State) -> ListedEntity:

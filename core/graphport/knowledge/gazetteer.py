@@ -68,6 +68,8 @@ class Gazetteer:
     @cached_property
     def effective(self) -> tuple[Entity, ...]:
         """What texts are matched against: the declared entities, then the runtime ones not shadowed."""
+        if not self.declared:
+            return self.runtime
         return (*self.declared, *(item for item in self.runtime if item.key not in self._declared_keys))
 
     @cached_property

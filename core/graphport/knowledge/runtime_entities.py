@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from graphport.knowledge.entities import Entity
+from graphport.knowledge.entities import Entity, difference
 
 
 def read_runtime(db: sqlite3.Connection) -> tuple[Entity, ...]:
@@ -16,12 +16,12 @@ def read_runtime(db: sqlite3.Connection) -> tuple[Entity, ...]:
 
 
 def write_runtime(db: sqlite3.Connection, old: Sequence[Entity], new: Sequence[Entity]) -> None:
-    """Put ``new`` in place of ``old``, writing the rows that differ."""
-    before, after = _rows(old), _rows(new)
-    db.executemany("DELETE FROM runtime_entities WHERE id = ?", [(row,) for row in before.keys() - after.keys()])
-    changed = [row for key, row in after.items() if before.get(key) != row]
-    db.executemany("INSERT OR REPLACE INTO runtime_entities VALUES (?, ?, ?, ?)", changed)
-
-
-def _rows(entities: Sequence[Entity]) -> dict[str, tuple[str, str, str, int]]:
-    return {item.id: (item.id, item.type, json.dumps(item.names), place) for place, item in enumerate(entities)}
+    """Put ``new`` in place of ``old``, writing the rows that differ. What is new comes behind all there is."""
+    gone, come = difference(old, new)
+    there = {item.id for item in come}
+    db.executemany("DELETE FROM runtime_entities WHERE id = ?", [(item.id,) for item in gone if item.id not in there])
+    db.executemany(
+        "INSERT INTO runtime_entities SELECT ?, ?, ?, coalesce(max(ord) + 1, 0) FROM runtime_entities WHERE true "
+        "ON CONFLICT (id) DO UPDATE SET names = excluded.names",
+        [(item.id, item.type, json.dumps(item.names)) for item in come],
+    )

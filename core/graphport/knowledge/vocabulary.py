@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from graphport.knowledge.entities import Entity, name_key
+from graphport.knowledge.entities import Entity, difference, name_key
 from graphport.knowledge.facts import VISIBLE
 from graphport.knowledge.gazetteer import Gazetteer
 from graphport.knowledge.precedence import CuratedFirst
@@ -44,8 +44,9 @@ class Vocabulary:
         self.patterns = patterns
         self.matcher = CuratedFirst({}, lambda thing: thing.startswith("entity:"))
         self._phrases: Layered[str, str] = Layered({})
-        self._entities: Mapping[str, Named] = {}
-        self._curated: Mapping[str, tuple[str, ...]] = {}
+        self._gazetteer: Sequence[Entity] = ()
+        self._entities: Layered[str, Named] = Layered({})
+        self._curated: Layered[str, tuple[str, ...]] = Layered({})  # ids of the entities of each folded name
 
     def thing(self, node: str) -> Named:
         """What ``node``, an id of one of the matcher's matches, is."""
@@ -63,20 +64,27 @@ class Vocabulary:
         other._look_for(name for name in spellings if (name in self._phrases) != (name in other._phrases))
         return other
 
-    def with_entities(self, entities: Iterable[Entity]) -> Vocabulary:
-        """One with these entities in place of those there are."""
+    def with_entities(self, entities: Sequence[Entity]) -> Vocabulary:
+        """One with these entities in place of those there are; costs what differs."""
+        gone, come = difference(self._gazetteer, entities)
         other = copy(self)
-        named: dict[str, Named] = {}
-        ids: dict[str, list[str]] = {}
-        for item in entities:
-            named[item.id] = Named(item.id, ENTITY, item.names[0], item.type)
-            for name in item.names:
-                ids.setdefault(name_key(name), []).append(item.id)
-        other._entities = named
-        other._curated = {name: tuple(owners) for name, owners in ids.items()}
-        other._look_for(
-            name for name in {**self._curated, **ids} if self._curated.get(name) != other._curated.get(name)
+        other._gazetteer = entities
+        named: dict[str, Named | None] = {item.id: None for item in gone}
+        other._entities = self._entities.changed(
+            named | {item.id: Named(item.id, ENTITY, item.names[0], item.type) for item in come}
         )
+        owners: dict[str, set[str]] = {}
+        for item in (*gone, *come):
+            for name in map(name_key, item.names):
+                owners.setdefault(name, set(self._curated.get(name, ())))
+        for item in gone:
+            for name in map(name_key, item.names):
+                owners[name].discard(item.id)
+        for item in come:
+            for name in map(name_key, item.names):
+                owners[name].add(item.id)
+        other._curated = self._curated.changed({name: tuple(sorted(ids)) or None for name, ids in owners.items()})
+        other._look_for(owners)
         return other
 
     def _look_for(self, names: Iterable[str]) -> None:
@@ -87,7 +95,7 @@ class Vocabulary:
 
 
 def read_vocabulary(
-    db: sqlite3.Connection, entities: Iterable[Entity], now: float, patterns: Patterns | None = None
+    db: sqlite3.Connection, entities: Sequence[Entity], now: float, patterns: Patterns | None = None
 ) -> Vocabulary:
     """Names of the entries visible at ``now`` (seconds since the epoch), and of ``entities``."""
     return Vocabulary(patterns).with_entities(entities).with_phrases(_every_phrase(db, now))
