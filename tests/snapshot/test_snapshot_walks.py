@@ -13,20 +13,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from snapshot_graphs import assert_same
 
 from graphport import Edge, GraphSnapshot, Node, top_personalized_pagerank
 from graphport.rank import row_splice, step
 from graphport.rank.step import WalkKind
 from graphport.rank.walk import walk_of
+from graphport.retrieval.pointing import pointing_graph, specificity
 from graphport.snapshot import Splice, cache, snapshot_of
 from graphport_memory.storage import MemoryStorage
 
 IDS = [f"n{i:02d}" for i in range(10)]
 ALL_KINDS = [WalkKind(*flags) for flags in product((False, True), repeat=2)]
 
-History = tuple[list[str], list[Edge], list[tuple[list[str], list[str], list[Edge], bool]]]
+Nodes = list[tuple[str, str | None]]
+History = tuple[Nodes, list[Edge], list[tuple[list[str], Nodes, list[Edge], bool]]]
 
 ids = st.sampled_from(IDS)
+nodes = st.tuples(ids, st.sampled_from((None, "entry")))
 usual = st.sampled_from((0.0, 0.1, 0.3, 1.0, 1.0, 2.5, 1e6))
 extreme = st.sampled_from((0.0, 5e-324, 1e-200, 0.1, 1.0, 1e140, 1e150, 1.7e308))
 tiny, huge = st.sampled_from((1e-160, 1e-151, 1e-148)), st.sampled_from((1e268, 1e272, 1e280))
@@ -34,7 +38,7 @@ hard = st.sampled_from((usual, usual, tiny, huge, extreme))
 
 
 def edges_of(weights: st.SearchStrategy[float], least: int, most: int) -> st.SearchStrategy[list[Edge]]:
-    edge = st.builds(Edge, ids, ids, st.sampled_from(("e", "f")), weights)
+    edge = st.builds(Edge, ids, ids, st.sampled_from(("e", "titled", "contains")), weights)
     return st.lists(edge, min_size=least, max_size=most)
 
 
@@ -44,18 +48,20 @@ def histories(draw: st.DrawFn) -> History:
     weights = draw(hard)
     writes = st.tuples(
         st.lists(ids, max_size=1),
-        st.lists(ids, max_size=2),
+        st.lists(nodes, max_size=2),
         edges_of(weights, 0, 3),
         st.booleans(),
     )
-    start = draw(st.lists(ids, min_size=3, unique=True))
+    start = draw(st.lists(nodes, min_size=3, unique_by=lambda node: node[0]))
     return start, draw(edges_of(weights, 10, 50)), draw(st.lists(writes, min_size=1, max_size=4))
 
 
-def write(storage: MemoryStorage, gone: Iterable[str], new: Iterable[str], edges: Iterable[Edge]) -> None:
+def write(
+    storage: MemoryStorage, gone: Iterable[str], new: Iterable[tuple[str, str | None]], edges: Iterable[Edge]
+) -> None:
     with storage.transaction():
         storage.delete_nodes(gone)
-        storage.upsert_nodes([Node(node, "k", node) for node in new])
+        storage.upsert_nodes([Node(node, "k", node, entry) for node, entry in new])
         there = storage.get_nodes(IDS)
         storage.upsert_edges([edge for edge in edges if edge.source in there and edge.target in there])
         storage.delete_edges([edge.key for edge in edges if edge.weight == 0.3])
@@ -69,6 +75,8 @@ def assert_same_walks(found: GraphSnapshot, expected: GraphSnapshot) -> None:
             assert one.dtype == other.dtype
             assert one.tobytes() == other.tobytes()
         assert [(w.reversible, w.loops) for w in walks[:1]] == [(w.reversible, w.loops) for w in walks[1:]]
+    assert specificity(found).tobytes() == specificity(expected).tobytes()
+    assert_same(pointing_graph(found), pointing_graph(expected))
 
 
 @given(history=histories(), folder=st.booleans())
@@ -214,3 +222,23 @@ def test_two_splices_are_one(rows: int, data: st.DataObject) -> None:
     both.renumber(renumbered)
     assert renumbered.tolist() == old.tolist()
     assert set(both.seams.tolist()) >= {at for at in old.tolist() if at - 1 in old and after[at] != after[at - 1] + 1}
+
+
+def test_a_small_write_costs_no_new_arcs_for_the_walk_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = MemoryStorage()
+    ring(storage)
+    pointing_graph(snapshot_of(storage))
+    storage.upsert_nodes([Node("m", "k", "m", "entry")])
+    storage.upsert_edges([Edge("m", "n005", "e"), Edge("n001", "n003", "e")])
+    expected = pointing_graph(storage.snapshot())
+    for build in ("_pointing", "_neighbors"):
+        monkeypatch.setattr(f"graphport.retrieval.pointing.{build}", lambda _: pytest.fail("built again"))
+    assert_same(pointing_graph(snapshot_of(storage)), expected)
+
+
+def test_a_new_kind_of_edge_costs_new_arcs_with_other_codes() -> None:
+    storage = MemoryStorage()
+    ring(storage)
+    pointing_graph(snapshot_of(storage))
+    storage.upsert_edges([Edge("n001", "n003", "a kind before all others")])
+    assert_same(pointing_graph(snapshot_of(storage)), pointing_graph(storage.snapshot()))

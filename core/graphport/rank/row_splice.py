@@ -47,13 +47,13 @@ class TouchedEdges(NamedTuple):
         return len(self.rows)
 
 
-def touched_edges(graph: GraphSnapshot, earlier: Csr, changes: RowChanges) -> TouchedEdges | None:
-    """Found without reading all edges; None if they are too many to be worth it.
+def touched_edges(graph: GraphSnapshot, changes: RowChanges, earlier: Csr | None = None) -> TouchedEdges | None:
+    """None if they are too many to be worth it.
 
-    ``earlier`` has, in the row of each node, at least the sources of the edges to it that matter; others
-    from untouched nodes are left out.
+    With an ``earlier`` matrix they are found without reading all edges. It must have, in the row of each
+    node, at least the sources of the edges to it that matter; others from untouched nodes are left out.
     """
-    edges = _edges_at(graph, earlier, changes)
+    edges = _edges_among_all(graph, changes) if earlier is None else _edges_at(graph, earlier, changes)
     if len(edges) > WORTH_SPLICING * graph.n_edges:
         return None
     ends = np.concatenate([graph.source_index[edges], graph.target_index[edges], changes.touched])
@@ -114,6 +114,12 @@ def _repetition(row: Index, column: Index) -> Index:
     again = np.zeros(len(row), dtype=np.bool_)
     again[1:] = (row[1:] == row[:-1]) & (column[1:] == column[:-1])
     return at - np.maximum.accumulate(np.where(again, 0, at))
+
+
+def _edges_among_all(graph: GraphSnapshot, changes: RowChanges) -> Rows:
+    is_touched = np.zeros(graph.n_nodes, dtype=np.bool_)
+    is_touched[changes.touched] = True
+    return np.flatnonzero(is_touched[graph.source_index] | is_touched[graph.target_index])
 
 
 def _edges_at(graph: GraphSnapshot, earlier: Csr, changes: RowChanges) -> Rows:

@@ -76,7 +76,7 @@ def patched_step(graph: GraphSnapshot, kind: WalkKind, earlier: Arrays, changes:
     if old.wide or now.wide or old.shift != now.shift or 2 * graph.n_edges >= MOST_ARCS:
         return None
     whole = Csr(earlier["indptr"], earlier["indices"], {"data": earlier["data"]})
-    part = touched_edges(graph, whole, changes)
+    part = touched_edges(graph, changes, whole)
     if part is None:
         return None
     weight = np.ldexp(graph.weight[part.edges], now.shift) if kind.weighted else np.ones(len(part.edges))

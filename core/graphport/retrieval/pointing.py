@@ -7,13 +7,19 @@ it mentions, and from a name to the entry that carries it; a tenth of the weight
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from graphport.rank.matrix import symmetric_matrix
-from graphport.snapshot import GraphSnapshot
-from graphport.snapshot.canonical import canonical_kinds, edge_order
+from graphport.rank.row_splice import Csr, spliced, touched_edges
+from graphport.snapshot import GraphSnapshot, RowChanges
+from graphport.snapshot.canonical import edge_order
+
+Arrays = Mapping[str, NDArray[Any]]
 
 NAMING = "titled"
 """Kind of the edges from an entry to its own names: they point from the name to the entry."""
@@ -34,12 +40,16 @@ def pointing_graph(graph: GraphSnapshot) -> GraphSnapshot:
     entries mention says little about each. To one with a single neighbor there is no arc, for it leads
     nowhere. The kind of an arc is its edge's with `ALONG` or `BACK` behind.
     """
-    return graph.derived("retrieval:pointing", _pointing)
+    return graph.derived(
+        "retrieval:pointing", lambda one: _arc_graph(one, one.derived_arrays("pointing", _pointing, _patched_pointing))
+    )
 
 
 def both_ways(graph: GraphSnapshot) -> GraphSnapshot:
     """The undirected walk as a directed graph: two arcs of the same weight for each edge; kept with ``graph``."""
-    return graph.derived("retrieval:both-ways", lambda one: _two_way(one, one.weight, one.weight))
+    return graph.derived(
+        "retrieval:both-ways", lambda one: _arc_graph(one, _arrays(one, _two_way(_edges(one), one.weight, one.weight)))
+    )
 
 
 def specificity(graph: GraphSnapshot) -> NDArray[np.float64]:
@@ -63,53 +73,132 @@ def _carried(graph: GraphSnapshot) -> NDArray[np.bool_]:
 
 def _is_naming(graph: GraphSnapshot) -> NDArray[np.bool_]:
     """(m,): which edges are of the kind `NAMING`."""
-    code = graph.edge_kinds.index(NAMING) if NAMING in graph.edge_kinds else -1
-    is_naming: NDArray[np.bool_] = graph.edge_kind == code
+    is_naming: NDArray[np.bool_] = graph.edge_kind == _naming(graph.edge_kinds)
     return is_naming
 
 
+def _naming(kinds: Sequence[str]) -> int:
+    return kinds.index(NAMING) if NAMING in kinds else -1
+
+
 def _specificity(graph: GraphSnapshot) -> NDArray[np.float64]:
-    degree = np.diff(symmetric_matrix(graph, graph.weight).indptr)
+    degree = graph.derived_arrays("neighbors", _neighbors, _patched_neighbors)["count"]
     return np.divide(1.0, degree, out=np.zeros(graph.n_nodes), where=degree > 0)
 
 
-def _pointing(graph: GraphSnapshot) -> GraphSnapshot:
-    naming = _is_naming(graph)
+def _neighbors(graph: GraphSnapshot) -> Arrays:
+    return {"count": np.diff(symmetric_matrix(graph, graph.weight).indptr).astype(np.int32)}
+
+
+def _patched_neighbors(graph: GraphSnapshot, earlier: Arrays, changes: RowChanges) -> Arrays | None:
+    part = touched_edges(graph, changes)
+    if part is None:
+        return None
+    count = changes.nodes.array(earlier["count"], [0] * len(changes.nodes.new_rows)).copy()
+    near = np.diff(symmetric_matrix(part, graph.weight[part.edges]).indptr)
+    count[changes.touched] = near[part.touched]
+    return {"count": count}
+
+
+# -- arcs -------------------------------------------------------------------------------------------------
+
+
+class _Edges(NamedTuple):
+    """Edges in order of (source, target, kind), of a graph or of a part of one."""
+
+    n_nodes: int
+    kinds: Sequence[str]
+    source: NDArray[Any]
+    target: NDArray[Any]
+    kind: NDArray[np.int32]
+    weight: NDArray[np.float64]
+
+
+def _edges(graph: GraphSnapshot) -> _Edges:
+    return _Edges(
+        graph.n_nodes, graph.edge_kinds, graph.source_index, graph.target_index, graph.edge_kind, graph.weight
+    )
+
+
+def _pointing(graph: GraphSnapshot) -> Arrays:
+    return _arrays(graph, _weighed(_edges(graph), _worth(graph)))
+
+
+def _patched_pointing(graph: GraphSnapshot, earlier: Arrays, changes: RowChanges) -> Arrays | None:
+    """What an arc is worth depends on the edges of the node it leads to, so only arcs at touched nodes change."""
+    if earlier["kinds"].tobytes() != _text(graph.edge_kinds).tobytes():
+        return None
+    whole = Csr(earlier["indptr"], earlier["target"], {name: earlier[name] for name in ("kind", "weight")})
+    part = touched_edges(graph, changes, whole)
+    if part is None:
+        return None
+    edges = _Edges(
+        part.n_nodes, graph.edge_kinds, part.source_index, part.target_index, graph.edge_kind[part.edges],
+        graph.weight[part.edges],
+    )  # fmt: skip
+    return _arrays(graph, spliced(whole, changes, part, _weighed(edges, _worth(graph)[part.rows])))
+
+
+def _worth(graph: GraphSnapshot) -> NDArray[np.float64]:
+    """(n,): by what the weight of arcs to each node is multiplied."""
     rare = specificity(graph)
     worth = np.where(rare < 1, rare, 0.0)
     worth[graph.entry_mask()] = 1.0
     worth[carried_names(graph)] = 1.0
-    is_structure = np.array([kind in STRUCTURE for kind in graph.edge_kinds], dtype=bool)[graph.edge_kind]
-    weight = graph.weight * np.where(is_structure, STRUCTURE_WEIGHT, 1.0)
-    along = weight * worth[graph.target_index] * np.where(naming, AGAINST, 1.0)
-    back = weight * worth[graph.source_index] * np.where(naming, 1.0, AGAINST)
-    return _two_way(graph, along, back)
+    return worth
 
 
-def _two_way(graph: GraphSnapshot, along: NDArray[np.float64], back: NDArray[np.float64]) -> GraphSnapshot:
-    kinds = len(graph.edge_kinds)
-    turned = _by_target(graph)
-    table, kind = canonical_kinds(
-        [kind + way for way in (ALONG, BACK) for kind in graph.edge_kinds],
-        np.concatenate([graph.edge_kind, graph.edge_kind[turned] + np.int32(kinds)]),
-        "arc kind",
-    )
-    source = np.concatenate([graph.source_index, graph.target_index[turned]])
-    target = np.concatenate([graph.target_index, graph.source_index[turned]])
+def _weighed(edges: _Edges, worth: NDArray[np.float64]) -> Csr:
+    naming = edges.kind == _naming(edges.kinds)
+    is_structure = np.array([kind in STRUCTURE for kind in edges.kinds], dtype=bool)[edges.kind]
+    weight = edges.weight * np.where(is_structure, STRUCTURE_WEIGHT, 1.0)
+    along = weight * worth[edges.target] * np.where(naming, AGAINST, 1.0)
+    back = weight * worth[edges.source] * np.where(naming, 1.0, AGAINST)
+    return _two_way(edges, along, back)
+
+
+def _two_way(edges: _Edges, along: NDArray[np.float64], back: NDArray[np.float64]) -> Csr:
+    """(n, n): two arcs an edge."""
+    turned = _by_target(edges)
+    code = {kind: row for row, kind in enumerate(_arc_kinds(edges.kinds))}
+    there, here = (np.array([code[kind + way] for kind in edges.kinds], dtype=np.int32) for way in (ALONG, BACK))
+    kind = np.concatenate([there[edges.kind], here[edges.kind[turned]]])
+    source = np.concatenate([edges.source, edges.target[turned]])
+    target = np.concatenate([edges.target, edges.source[turned]])
     weight = np.concatenate([along, back[turned]])
-    order = edge_order(source, target, kind, graph.n_nodes, len(table))
+    order = edge_order(source, target, kind, edges.n_nodes, len(code))
     if order is not None:
         source, target, kind, weight = source[order], target[order], kind[order], weight[order]
+    indptr = np.zeros(edges.n_nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(source, minlength=edges.n_nodes), out=indptr[1:])
+    return Csr(indptr, target, {"kind": kind, "weight": weight})
+
+
+def _arc_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(kind + way for kind in kinds for way in (ALONG, BACK)))
+
+
+def _by_target(edges: _Edges) -> NDArray[np.int64]:
+    """The edges in order of (target, source, kind): with the others two runs, which are merged fast."""
+    n, m = edges.n_nodes, len(edges.source)
+    starts = np.searchsorted(edges.source, np.arange(n + 1, dtype=edges.source.dtype))
+    order: NDArray[np.int64] = csr_array((np.arange(m), edges.target, starts), shape=(n, n)).tocsc().data
+    return order
+
+
+def _arrays(graph: GraphSnapshot, arcs: Csr) -> Arrays:
+    """As arrays that can be kept beside the graph; ``kinds`` are those of its edges."""
+    return {"indptr": arcs.indptr, "target": arcs.indices, **arcs.values, "kinds": _text(graph.edge_kinds)}
+
+
+def _text(kinds: Sequence[str]) -> NDArray[np.uint8]:
+    return np.array(bytearray("\0".join(kinds).encode()), dtype=np.uint8)
+
+
+def _arc_graph(graph: GraphSnapshot, arcs: Arrays) -> GraphSnapshot:
+    source = np.repeat(np.arange(graph.n_nodes, dtype=arcs["target"].dtype), np.diff(arcs["indptr"]))
     return GraphSnapshot(  # the nodes are a snapshot's, and so canonical
         ids=graph.ids, names=graph.names, entries=graph.entries, node_kinds=graph.node_kinds,
-        node_kind=graph.node_kind, source_index=source, target_index=target, edge_kinds=table, edge_kind=kind,
-        weight=weight,
+        node_kind=graph.node_kind, source_index=source, target_index=arcs["target"],
+        edge_kinds=_arc_kinds(graph.edge_kinds), edge_kind=arcs["kind"], weight=arcs["weight"],
     )  # fmt: skip
-
-
-def _by_target(graph: GraphSnapshot) -> NDArray[np.int64]:
-    """The edges in order of (target, source, kind): with the others two runs, which are merged fast."""
-    starts = np.searchsorted(graph.source_index, np.arange(graph.n_nodes + 1))
-    edges = csr_array((np.arange(graph.n_edges), graph.target_index, starts), shape=(graph.n_nodes, graph.n_nodes))
-    order: NDArray[np.int64] = edges.tocsc().data
-    return order
