@@ -62,3 +62,17 @@ def test_bad_input_is_refused(seeds: dict[str, float], damping: float, error: ty
     graph = GraphSnapshot.from_arrays(["n00"], [], [])
     with pytest.raises(error):
         local_pagerank(graph, seeds, damping=damping)
+
+
+def test_a_row_that_is_pushed_in_many_rounds_has_the_sum_of_all() -> None:
+    back_and_forth = GraphSnapshot.from_arrays(["a", "b"], [0, 1], [1, 0])
+    found = local_pagerank(back_and_forth, {"a"}, damping=0.5, tol=1e-12)
+    assert found.scores == pytest.approx([2 / 3, 1 / 3], abs=1e-11)  # x = 1/2 + y/2, y = x/2
+
+
+def test_nothing_of_a_walk_that_ended_early_is_left_for_the_next() -> None:
+    back_and_forth = GraphSnapshot.from_arrays(["a", "b"], [0, 1], [1, 0])
+    early = local_pagerank(back_and_forth, {"a"}, tol=0.5, max_work=1)
+    assert early.rest > 0.1
+    found = local_pagerank(back_and_forth, {"b"}, tol=1e-12)
+    assert found.scores == pytest.approx([1 / 3, 2 / 3], abs=1e-11)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -20,9 +21,9 @@ from graphport.rank.scratch import Scratch
 from graphport.rank.seeds import Reset, Seeds, reset_of
 from graphport.snapshot import GraphSnapshot
 
-_SPREAD = 256
+_SPREAD = 2048
 """Rows that the mass left over is taken to lie on at first; starting coarser means more rounds and more arcs."""
-_FINER = 4.0
+_FINER = 2.0
 _CHEAP = 100_000
 """Arcs that any walk may follow, however small the graph."""
 
@@ -57,32 +58,55 @@ def local_pagerank(
     limit = max(10 * step.nnz, _CHEAP) if max_work is None else max_work
     spare = graph.derived("walk:out:scratch", lambda _: deque[Scratch]())
     scratch = _borrowed(spare, graph.n_nodes)
-    rho, score = scratch.rho, scratch.q
+    rho = scratch.rho
     rho[reset.rows] = reset.mass
-    reached: Index = reset.rows.astype(np.int32)
-    threshold, work = tol / _SPREAD, 0
+    trail = _Trail(reset.rows)
+    threshold = tol / _SPREAD
+    front = reset.rows[reset.mass > threshold]
     while True:
-        touched = [reached]
-        front = reached[rho[reached] > threshold]
-        while len(front) and work <= limit:
+        while len(front) and trail.work <= limit:
             mass = rho[front]
-            score[front] += (1 - damping) * mass
             rho[front] = 0
             arcs = gather_rows(step, front, lengths[front])
             scatter_add(arcs, damping * mass, rho)
-            work += len(arcs.columns)
-            touched.append(arcs.columns.astype(np.int32, copy=False))
-            front = scratch.distinct_above(touched[-1], threshold)  # elsewhere no mass has grown
-        reached = scratch.distinct(np.concatenate(touched))
-        rest = float(rho[reached].sum())
-        if rest <= tol or work > limit:
+            heads = arcs.columns.astype(np.int64)  # by which numpy picks at a third of the price of int32
+            trail.add(front, mass, heads)
+            front = scratch.distinct_above(heads, threshold)  # elsewhere no mass has grown
+        rows = np.sort(scratch.distinct(np.concatenate(trail.reached)))
+        waiting = rho[rows]
+        rest = float(waiting.sum())
+        if rest <= tol or trail.work > limit:
             break
         threshold /= _FINER
-    rows = np.sort(reached)
-    found = LocalPageRank(rows, score[rows] + (1 - damping) * rho[rows], damping * rest, work)
-    rho[rows] = score[rows] = 0
+        front = rows[waiting > threshold]
+    scores = (1 - damping) * (trail.pushed(rows, scratch) + waiting)
+    rho[rows] = 0
     spare.append(scratch)
-    return found
+    return LocalPageRank(rows, scores, damping * rest, trail.work)
+
+
+class _Trail:
+    """Which rows a walk reached, with repetitions, and what mass it pushed from where: summed once, at the end."""
+
+    __slots__ = ("_fronts", "_masses", "reached", "work")
+
+    def __init__(self, starts: Index) -> None:
+        self.reached = [starts]
+        self.work = 0
+        self._fronts = [starts]
+        self._masses = [np.zeros(len(starts))]
+
+    def add(self, front: Index, mass: Vector, heads: Index) -> None:
+        self.reached.append(heads)
+        self.work += len(heads)
+        self._fronts.append(front)
+        self._masses.append(mass)
+
+    def pushed(self, rows: Index, scratch: Scratch) -> Vector:
+        """The mass pushed in all from each of ``rows``, which hold every row reached."""
+        scratch.stamp[rows] = np.arange(len(rows), dtype=np.int32)
+        places = scratch.stamp[np.concatenate(self._fronts)]
+        return cast("Vector", np.bincount(places, np.concatenate(self._masses), len(rows)))  # the stubs say integers
 
 
 def _borrowed(spare: deque[Scratch], n: int) -> Scratch:
