@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from graphport.errors import StorageFullError
+from graphport.errors import StorageFullError, StorageUnavailableError
 
 SPARE = 16 * 2**20
 """What a write leaves free, for others write to the same disk."""
@@ -47,8 +47,14 @@ def truncate(path: Path, size: int) -> None:
 
 
 def require_room(folder: Path, size: int) -> None:
-    """`StorageFullError` unless the disk has room for about ``size`` bytes, and some to spare."""
-    free = shutil.disk_usage(folder).free
+    """`StorageFullError` unless the disk has room for about ``size`` bytes, and some to spare.
+
+    Raises `StorageUnavailableError` for a folder that is gone.
+    """
+    try:
+        free = shutil.disk_usage(folder).free
+    except FileNotFoundError as error:
+        raise StorageUnavailableError(f"{folder} was deleted while it was open; open the graph again") from error
     if free < size + SPARE:
         raise StorageFullError(
             f"{folder} needs some {(size + SPARE) >> 20} MiB for this write, and the disk has {free >> 20}; make room"

@@ -86,6 +86,9 @@ class Service:
                 raise StorageClosedError("the server is shutting down; try again when it is back")
             opening = self._opening.setdefault(name, threading.Lock())
         with opening:  # the second request for a name waits for the first one's opening, others do not
+            if name in self._open and not self._open[name].is_there:
+                self._open.pop(name).close()  # somebody deleted it, and perhaps made a new one
+                self._require(access, name)
             if name not in self._open:
                 self._open[name] = open_knowledge_base(name, config=self.config)
             return self._open[name]

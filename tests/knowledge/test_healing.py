@@ -46,6 +46,11 @@ def answers(kb: KnowledgeBase) -> object:
     return hits, list(kb.storage.iter_nodes()), list(kb.storage.iter_edges()), list(kb.entries())
 
 
+def delete_graph(folder: Path) -> None:
+    for found in folder.glob("graph.*"):
+        shutil.rmtree(found) if found.is_dir() else found.unlink()
+
+
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
     with opened(tmp_path / "base") as kb:
@@ -84,6 +89,18 @@ class TestDerivedIndexes:
         for file in filled.glob("graph.memory*"):
             file.unlink()
         with opened(filled) as kb:
+            assert answers(kb) == expected
+
+    @pytest.mark.parametrize("backend", ["memory", "kuzu"])
+    def test_a_graph_that_is_deleted_while_in_use_is_built_anew(self, tmp_path: Path, backend: str) -> None:
+        with opened(tmp_path / "base", config={"graph": {"backend": backend}}) as kb:
+            kb.add(ENTRIES)
+            expected = answers(kb)
+            delete_graph(tmp_path / "base")
+            kb.add([Entry("d", "A narwhal swims.")])
+            assert kb.storage.get_nodes(["entry:d"])
+            delete_graph(tmp_path / "base")
+            kb.remove(["d"])
             assert answers(kb) == expected
 
     def test_a_damaged_graph_is_moved_aside_and_built_anew(self, filled: Path, expected: object) -> None:
@@ -175,6 +192,20 @@ class TestErrors:
         (tmp_path / "file").write_text("x")
         with pytest.raises(StorageUnavailableError, match="cannot be made"):
             opened(tmp_path / "file" / "base")
+
+    def test_nothing_is_written_to_a_truth_that_was_deleted_or_replaced(self, filled: Path) -> None:
+        with opened(filled) as kb:
+            shutil.rmtree(filled)
+            assert not kb.is_there
+            with pytest.raises(StorageUnavailableError, match="deleted or replaced"):
+                kb.add([Entry("d", "A narwhal swims.")])
+            with opened(filled) as anew:
+                anew.add([Entry("e", "An egret stands.")])
+                assert anew.is_there
+            with pytest.raises(StorageUnavailableError, match="nothing was written"):
+                kb.remove(["a"])
+        with opened(filled) as anew:
+            assert [entry.id for entry in anew.entries()] == ["e"]
 
     def test_a_locked_truth_is_busy(self, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("graphport.knowledge.truth.BUSY_SECONDS", 0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import socket
 import sqlite3
 import threading
@@ -19,6 +20,7 @@ import pytest
 from serve_server import SMITH, TOKENS, WRITER, bearer, fill, served, settings
 from starlette.types import Message
 
+from graphport import Entry, open_knowledge_base
 from graphport.errors import StorageBusyError, StorageCorruptError, StorageFullError, StorageUnavailableError
 from graphport.knowledge.base import KnowledgeBase
 from graphport_serve.errors import OverloadedError, RequestTimeoutError
@@ -169,6 +171,28 @@ def test_a_busy_database_is_503_with_retry_after_and_never_an_empty_answer(tmp_p
         while client.get(f"{TOWN}/search", params={"q": "lake"}).status_code != 200:
             assert time.monotonic() < deadline
         assert len(client.get(f"{TOWN}/search", params={"q": "lake"}).json()["hits"]) == 1
+
+
+def test_a_knowledge_base_that_is_deleted_or_made_anew_under_the_server_is_what_it_is_now(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    fill(config)
+    new = {"entries": [{"id": "narwhal", "text": "A narwhal swims."}]}
+    with open_knowledge_base("guest", config=config) as kb:
+        kb.add([Entry("walrus", "A walrus sleeps.")])
+    with served(config) as address, httpx.Client(base_url=address, timeout=30) as client:
+        guest = "/api/vectordb/guest"
+        assert client.get(guest).json()["entries"] == 1
+        shutil.rmtree(tmp_path / "guest")
+        for response in (client.post(f"{guest}/entries", json=new), client.get(guest)):
+            assert (response.status_code, response.json()["code"]) == (404, "knowledge-base-not-found")
+        assert not (tmp_path / "guest").exists()
+        with open_knowledge_base("guest", config=config) as kb:
+            kb.add([Entry("egret", "An egret stands.")])
+        assert client.post(f"{guest}/entries", json=new).json() == {"added": 1}
+        with open_knowledge_base("guest", config=config) as kb:
+            assert sorted(entry.id for entry in kb.entries()) == ["egret", "narwhal"]
+        shutil.rmtree(tmp_path / "town")  # the config names it, so it is there: empty
+        assert client.get(TOWN).json()["entries"] == 0
 
 
 @pytest.mark.parametrize(

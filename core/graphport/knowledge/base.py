@@ -538,6 +538,11 @@ class KnowledgeBase:
             )
         self._bring_up_to_date(None)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether its truth is still the file that was opened, and was neither deleted nor replaced."""
+        return self._truth.is_there
+
     def close(self) -> None:
         """Close files and connections; again is harmless."""
         self._linkers.close()

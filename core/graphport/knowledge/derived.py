@@ -104,6 +104,9 @@ class Derived:
             return None
         with self._lock:
             now = self._clock()
+            if self._storage is not None and self._plan.files is not None and not self._plan.files.exists():
+                self._storage.close()  # its files were deleted while it was open
+                self._storage = None
             if self._storage is None or not self._graph_is_current(self._storage, self._plan, now):
                 with self._exclusive():
                     self._sync_graph(self._plan, now)

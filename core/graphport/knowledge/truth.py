@@ -130,6 +130,7 @@ class Truth:
         self.lock = threading.RLock()
         self._depth = 0
         self._open: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
         with sqlite_errors(path):
             connection = sqlite3.connect(
                 ":memory:" if path is None else path,
@@ -144,6 +145,12 @@ class Truth:
         except BaseException:
             connection.close()
             raise
+        self._file = None if path is None else _file_at(path)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the file is still the one that was opened. What is written to one that was deleted is lost."""
+        return self.path is None or self._file is None or _file_at(self.path) == self._file
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -184,12 +191,19 @@ class Truth:
 
     @contextmanager
     def write(self) -> Generator[sqlite3.Connection]:
-        """One transaction: committed at the end, undone by any exception. Blocks may nest; the outermost commits."""
+        """One transaction: committed at the end, undone by any exception. Blocks may nest; the outermost commits.
+
+        Raises `StorageUnavailableError` for a file that was deleted or replaced since it was opened.
+        """
         with self.lock, sqlite_errors(self.path):
             db = self.db
             if self._depth:
                 yield db
                 return
+            if not self.is_there:
+                raise StorageUnavailableError(
+                    f"{self.path} was deleted or replaced since it was opened; nothing was written, open it again"
+                )
             db.execute("BEGIN IMMEDIATE")
             self._depth = 1
             try:
@@ -243,6 +257,15 @@ class Truth:
             if self._open is not None:
                 self._open.close()
                 self._open = None
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """What tells one file from another of the same name; None where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager
