@@ -30,7 +30,7 @@ Nodes = list[tuple[str, str | None]]
 History = tuple[Nodes, list[Edge], list[tuple[list[str], Nodes, list[Edge], bool]]]
 
 ids = st.sampled_from(IDS)
-nodes = st.tuples(ids, st.sampled_from((None, "entry")))
+nodes: st.SearchStrategy[tuple[str, str | None]] = st.tuples(ids, st.sampled_from((None, "entry")))
 usual = st.sampled_from((0.0, 0.1, 0.3, 1.0, 1.0, 2.5, 1e6))
 extreme = st.sampled_from((0.0, 5e-324, 1e-200, 0.1, 1.0, 1e140, 1e150, 1.7e308))
 tiny, huge = st.sampled_from((1e-160, 1e-151, 1e-148)), st.sampled_from((1e268, 1e272, 1e280))
@@ -75,6 +75,7 @@ def assert_same_walks(found: GraphSnapshot, expected: GraphSnapshot) -> None:
             assert one.dtype == other.dtype
             assert one.tobytes() == other.tobytes()
         assert [(w.reversible, w.loops) for w in walks[:1]] == [(w.reversible, w.loops) for w in walks[1:]]
+    assert found.entry_mask().tolist() == expected.entry_mask().tolist()
     assert specificity(found).tobytes() == specificity(expected).tobytes()
     assert_same(pointing_graph(found), pointing_graph(expected))
 
@@ -231,8 +232,12 @@ def test_a_small_write_costs_no_new_arcs_for_the_walk_of_a_search(monkeypatch: p
     storage.upsert_nodes([Node("m", "k", "m", "entry")])
     storage.upsert_edges([Edge("m", "n005", "e"), Edge("n001", "n003", "e")])
     expected = pointing_graph(storage.snapshot())
+
+    def refuse(_: GraphSnapshot) -> None:
+        pytest.fail("built again")
+
     for build in ("_pointing", "_neighbors"):
-        monkeypatch.setattr(f"graphport.retrieval.pointing.{build}", lambda _: pytest.fail("built again"))
+        monkeypatch.setattr(f"graphport.retrieval.pointing.{build}", refuse)
     assert_same(pointing_graph(snapshot_of(storage)), expected)
 
 

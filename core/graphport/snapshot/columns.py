@@ -362,4 +362,14 @@ def _entry_rows(graph: GraphSnapshot) -> dict[str, list[int]]:
 def _entry_mask(graph: GraphSnapshot) -> NDArray[np.bool_]:
     if isinstance(graph.entries, Packed):
         return frozen(graph.entries.present())
-    return frozen(np.fromiter((entry is not None for entry in graph.entries), dtype=bool, count=graph.n_nodes))
+    return frozen(graph.derived_arrays("entries", _present, _patched_present)["present"].view(np.bool_))
+
+
+def _present(graph: GraphSnapshot) -> Arrays:
+    return {"present": np.fromiter((entry is not None for entry in graph.entries), dtype=np.uint8, count=graph.n_nodes)}
+
+
+def _patched_present(graph: GraphSnapshot, earlier: Arrays, changes: RowChanges) -> Arrays:
+    present = changes.nodes.array(earlier["present"], [0] * len(changes.nodes.new_rows)).copy()
+    present[changes.touched] = [graph.entries[row] is not None for row in changes.touched.tolist()]
+    return {"present": present}
