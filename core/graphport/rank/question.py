@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from graphport.rank.among import Field
 from graphport.rank.arrays import Index, Mask
 from graphport.rank.ordering import Bounded, Ordered, order
+from graphport.rank.reach import reachable
 from graphport.rank.seeds import Reset
 from graphport.rank.walk import Walk
 from graphport.snapshot import GraphSnapshot
@@ -41,15 +41,11 @@ class Question:
     @cached_property
     def reachable(self) -> Index | None:
         """Rows with edges that the seeds can reach, if all of them are among the best k; else None."""
-        reached = np.zeros(self.walk.n_nodes, dtype=bool)
-        reached[self.reset.rows] = True
-        if self.damping:
-            labels = self.graph.derived("components", lambda _: _components(self.walk))
-            inside = np.zeros(int(labels.max()) + 1, dtype=bool)
-            inside[labels[self.reset.rows]] = True
-            reached = inside[labels]
-        rows = np.flatnonzero(reached if self.field.mask is None else reached & self.field.mask)
-        return rows if len(rows) + len(self.alone.rows) <= self.k else None
+        most = self.k - len(self.alone.rows)
+        if not self.damping:
+            rows = self.field.only(self.reset.rows)
+            return rows if len(rows) <= most else None
+        return reachable(self.graph, self.walk, self.reset.rows, self.field, most)
 
     def order(self, candidates: Bounded) -> Ordered:
         """Orders candidates that hold, with ``alone``, all of the best k with a positive score."""
@@ -92,8 +88,3 @@ class Question:
     @cached_property
     def _reset_mass(self) -> dict[int, float]:
         return dict(zip(self.seeds.rows.tolist(), self.seeds.mass.tolist(), strict=True))
-
-
-def _components(walk: Walk) -> Index:
-    labels: Index = connected_components(walk.step, directed=False)[1]
-    return labels
