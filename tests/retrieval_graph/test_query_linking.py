@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from small_graphs import graph_of
 
 from graphport import GraphSnapshot, Node
 from graphport.matching import Matcher
 from graphport.retrieval.linking import link_query
+from graphport.retrieval.names import phrase_id, words_of
 from graphport_memory.storage import MemoryStorage
 
 ENTITY = "entity_node:John Calvin"
@@ -92,3 +95,18 @@ def test_nothing_named_is_an_empty_list(graph: GraphSnapshot) -> None:
     assert linked("what is it?", graph) == []
     assert linked("", graph) == []
     assert linked("___ ''' 👩‍💻", graph) == []
+
+
+@given(st.text("xYz3'-._ ,\u2019\u00e9\u0301", min_size=1, max_size=30), st.data())
+@settings(max_examples=300, deadline=None)
+def test_every_run_of_words_is_asked_for_as_the_phrase_it_would_be(query: str, data: st.DataObject) -> None:
+    words = words_of(query)
+    if not words:
+        return
+    first = data.draw(st.integers(0, len(words) - 1))
+    last = data.draw(st.integers(first, min(first + 7, len(words) - 1)))
+    span = query[words[first][1] : words[last][2]]
+    if not any(char.isalnum() for char in span):
+        return
+    graph = graph_of([("entry:a", "mentions", phrase_id(span))], {phrase_id(span): span})
+    assert {node for _, node in linked(query, graph)} == {phrase_id(span)}

@@ -78,12 +78,11 @@ def search(kb: KnowledgeBase, query: str, options: SearchOptions) -> list[Hit]:
     query = query.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")  # any text is a query
     if not query.strip():
         raise InvalidQueryError("the query is empty; ask for at least one word")
-    legs = run_legs(kb, query, options)
     if options.graph and kb.config.strategy.graph:
         from graphport.knowledge.graph_search import search_with_graph  # brings scipy and igraph
 
-        return fill(kb, search_with_graph(kb, query, options, legs))
-    return fill(kb, plain_hits(legs, options.top_k, explain=options.explain))
+        return fill(kb, search_with_graph(kb, query, options))
+    return fill(kb, plain_hits(run_legs(kb, query, options), options.top_k, explain=options.explain))
 
 
 def entities_of(kb: KnowledgeBase, query: str, options: SearchOptions) -> list[LinkedEntity]:

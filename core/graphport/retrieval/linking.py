@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from graphport.matching import Matcher
+from graphport.matching import Matcher, fold_tokens
 from graphport.retrieval.names import (
     MAX_WORDS,
     Name,
@@ -92,11 +92,29 @@ def _matched(query: str, matcher: Matcher) -> Iterator[_Span]:
 def _phrases(query: str) -> Iterator[_Span]:
     """What phrase node each run of words would be: few enough to ask the graph for all of them."""
     words = words_of(query)
+    phrase_of = _phrase_ids(query, words)
     for first, (_, start, _) in enumerate(words):
         for word, _, end in words[first : first + MAX_WORDS]:
             for stop in {end, end - len(possessive(word))}:
                 if any(char.isalnum() for char in query[start:stop]):
-                    yield start, -stop, phrase_id(query[start:stop])
+                    yield start, -stop, phrase_of(start, stop)
+
+
+def _phrase_ids(query: str, words: Sequence[tuple[str, int, int]]) -> Callable[[int, int], str]:
+    """`phrase_id` of the query from the start of one word to the end of another, or to its possessive ending."""
+    if not query.isascii() or "_" in query or "\0" in query:
+        return lambda start, stop: phrase_id(query[start:stop])
+    # Between such characters a word's borders are token borders, so that each token need be folded only once.
+    tokens: list[str] = []
+    before: dict[int, int] = {}
+    done = 0
+    for word, start, end in words:
+        for border in (start, end - len(possessive(word)), end):
+            if border > done:
+                tokens += fold_tokens(query[done:border])
+            before[border] = len(tokens)
+            done = border
+    return lambda start, stop: f"phrase:{' '.join(tokens[before[start] : before[stop]])}"
 
 
 def _names(graph: GraphSnapshot | GraphStorage, nodes: set[str]) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ def walk(
     arcs, known = pointing_graph(graph), entry_places(graph)
     near = closeness(legs)
     where = known.places({**near, **dict(fused)})
-    reset = _reset(graph, arcs, starts, _near_rows(known, near, where), passage_node_weight, damping)
+    reset = _reset(graph, arcs, starts, _hits(known, near, where), passage_node_weight, damping)
     places, shares = local_entry_shares(graph, _scores(arcs, reset, damping, engine))
     if not shares.any():
         return GraphRanking(fused[:limit], {}, note="what the query names leads to no entry")
@@ -113,52 +114,72 @@ def closeness(legs: Mapping[str, Scored]) -> dict[str, float]:
     return near
 
 
-def _near_rows(known: EntryPlaces, near: Mapping[str, float], where: Mapping[str, int]) -> dict[int, float]:
-    """`closeness` of the hits that have a node by the row of their first one, by row."""
-    rows = known.first_row[[where[entry] for entry in near if entry in where]].tolist()
-    return dict(sorted(zip(rows, (value for entry, value in near.items() if entry in where), strict=True)))
+class _Hits(NamedTuple):
+    """The hits that have a node: ``rows`` (h,) of their first ones, ascending, and how much each attracts."""
+
+    rows: NDArray[np.int64]
+    pull: NDArray[np.float64]
+
+
+def _hits(known: EntryPlaces, near: Mapping[str, float], where: Mapping[str, int]) -> _Hits:
+    there = [(where[entry], math.exp(SHARPNESS * (value - 1))) for entry, value in near.items() if entry in where]
+    rows = known.first_row[[place for place, _ in there]]
+    order = np.argsort(rows)
+    return _Hits(rows[order], np.array([pull for _, pull in there])[order])
 
 
 def _reset(
     graph: GraphSnapshot,
     arcs: GraphSnapshot,
     named: Mapping[str, float],
-    near: Mapping[int, float],
+    hits: _Hits,
     passage_node_weight: float,
     damping: float,
 ) -> Reset:
-    pull = {row: math.exp(SHARPNESS * (value - 1)) for row, value in near.items()}
-    mass = {row: passage_node_weight * value for row, value in pull.items()}
+    mass = passage_node_weight * hits.pull
     carried = carried_names(graph)
+    own: dict[int, float] = {}
     for node, whole in named.items():
         row = graph.index_of(node)
         if row is None:
             continue
-        first = {} if carried[row] or graph.entries[row] is not None else _first_steps(arcs, row, pull)
-        for head, share in first.items():
-            mass[head] = mass.get(head, 0.0) + damping * whole * share
-        mass[row] = mass.get(row, 0.0) + whole * (1 - sum(first.values()))
-    return reset_on(np.fromiter(mass, np.int64, len(mass)), np.fromiter(mass.values(), np.float64, len(mass)))
+        own[row] = whole
+        if not carried[row] and graph.entries[row] is None:
+            at, share = _first_steps(arcs, row, hits)
+            mass[at] += damping * whole * share
+            own[row] = whole * (1 - float(share.sum()))
+    rows = np.fromiter(own, np.int64, len(own))
+    whole_mass = np.fromiter(own.values(), np.float64, len(own))
+    at, is_hit = _find(hits.rows, rows)
+    mass[at[is_hit]] += whole_mass[is_hit]
+    return reset_on(np.concatenate([hits.rows, rows[~is_hit]]), np.concatenate([mass, whole_mass[~is_hit]]))
 
 
-def _first_steps(arcs: GraphSnapshot, row: int, pull: Mapping[int, float]) -> dict[int, float]:
-    """Probabilities of going from ``row`` to each hit, if a hit attracts by ``pull`` and all else by e**-SHARPNESS."""
+def _first_steps(arcs: GraphSnapshot, row: int, hits: _Hits) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Hits next to ``row`` and the probability of going to each, if a hit attracts by its pull and all else least."""
     first, last = np.searchsorted(arcs.source_index, [row, row + 1]).tolist()
     heads, weight = arcs.target_index[first:last], arcs.weight[first:last]
-    hits = np.fromiter(pull, np.int64, len(pull))
-    places = np.minimum(np.searchsorted(heads, hits), max(len(heads) - 1, 0))
-    there = heads[places] == hits if len(heads) else np.zeros(len(hits), dtype=np.bool_)
-    least = math.exp(-SHARPNESS)
-    pulled = {int(heads[at]): float(weight[at]) * pull[int(heads[at])] for at in places[there].tolist()}
-    total = least * (float(weight.sum()) - float(weight[places[there]].sum())) + sum(pulled.values())
-    return {head: value / total for head, value in pulled.items()} if total > 0 else {}
+    at, is_head = _find(heads, hits.rows)
+    near = weight[at[is_head]]
+    pulled = near * hits.pull[is_head]
+    total = math.exp(-SHARPNESS) * float(weight.sum() - near.sum()) + float(pulled.sum())
+    return np.flatnonzero(is_head), pulled / total if total > 0 else np.zeros(len(pulled))
+
+
+def _find(there: NDArray[Any], wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where in ``there``, ascending, each of ``wanted`` is, and whether it is."""
+    at = np.searchsorted(there, wanted)
+    if not len(there):
+        return at, np.zeros(len(wanted), dtype=np.bool_)
+    at[at == len(there)] = 0
+    return at, there[at] == wanted
 
 
 def _slots(places: NDArray[np.int64], where: Mapping[str, int], fused: Scored) -> NDArray[np.int64]:
     """(f,): where in the sorted ``places`` each fused entry stands, -1 for one that does not."""
     wanted = np.array([where.get(entry, -1) for entry, _ in fused], dtype=np.int64)
-    slots = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
-    return np.where(places[slots] == wanted, slots, -1)
+    slots, reached = _find(places, wanted)
+    return np.where(reached, slots, -1)
 
 
 def _bases(count: int, slots: NDArray[np.int64], fused: Scored) -> NDArray[np.float64]:
