@@ -44,9 +44,14 @@ def test_what_can_be_reached_is_the_components_of_the_seeds(
     assert (None if found is None else found.tolist()) == (sorted(expected) if len(expected) <= most else None)
 
 
-def test_a_start_amid_many_nodes_costs_no_components(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "connected_components", pytest.fail)
+@pytest.mark.parametrize(("most", "told_by_components"), [(20, False), (200, True)])
+def test_components_are_worked_out_only_where_the_surroundings_do_not_tell(
+    most: int, told_by_components: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ring = np.arange(1000)
     graph = GraphSnapshot.from_arrays([f"n{i:04d}" for i in range(1000)], ring, (ring + 1) % 1000)
     walk = walk_of(graph)
-    assert reach.reachable(graph, walk, np.array([5]), field_of(graph, walk, None), 20) is None
+    monkeypatch.setattr(reach, "LOOK", 100)
+    assert reach.reachable(graph, walk, np.array([5]), field_of(graph, walk, None), most) is None
+    known = graph.derived("components", lambda _: None)
+    assert (known is not None) == told_by_components
