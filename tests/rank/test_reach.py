@@ -44,7 +44,7 @@ def test_what_can_be_reached_is_the_components_of_the_seeds(
     assert (None if found is None else found.tolist()) == (sorted(expected) if len(expected) <= most else None)
 
 
-@pytest.mark.parametrize(("most", "told_by_components"), [(20, False), (200, True)])
+@pytest.mark.parametrize("most, told_by_components", [(20, False), (200, True)])
 def test_components_are_worked_out_only_where_the_surroundings_do_not_tell(
     most: int, told_by_components: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
