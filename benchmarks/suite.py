@@ -173,6 +173,20 @@ QUESTIONS = Run(
     (_walk("2wiki", ">= 93"), _walk("hotpot", ">= 88"), _walk("hotpot_train"), _walk("musique", ">= 72")),
 )
 
+HITS = Run(
+    "hits of a vector database",
+    "question_sets_hits.py",
+    "DATA",
+    "DATA musique --embedder wordllama",
+    tuple(
+        Figure(
+            f"{name}, the walk from the hits less the hits: recall@10",
+            rf"^\| {name} \| the walk from .*?\| ([+-][\d.]+) \(",
+        )
+        for name in ("2wiki", "hotpot", "hotpot_train", "musique")
+    ),
+)
+
 LINKERS = Run(
     "linkers",
     "question_sets_linkers.py",
@@ -322,5 +336,5 @@ STREAM = Run(
 
 RUNS = (
     STREAM, PPR, PPR_85, BULK_LOAD, KNOWLEDGE_BASE, _kuzu("ladybug"), _kuzu("kuzu"), POSTGRES, SNAPSHOTS, QUESTIONS,
-    SINGLE, LINKERS, CALLS, TRACED, CODE_INDEXING, ENTITIES, ENTITIES_LIVE, RELATIONS, MATCHING, SERVER,
+    SINGLE, HITS, LINKERS, CALLS, TRACED, CODE_INDEXING, ENTITIES, ENTITIES_LIVE, RELATIONS, MATCHING, SERVER,
 )  # fmt: skip
