@@ -54,7 +54,6 @@ def local_pagerank(
     check_damping(damping)
     reset = seeds if isinstance(seeds, Reset) else reset_of(graph, seeds)
     step = graph.derived("walk:out", _step)
-    lengths = graph.derived("walk:out:lengths", lambda _: np.diff(step.indptr))
     limit = max(10 * step.nnz, _CHEAP) if max_work is None else max_work
     spare = graph.derived("walk:out:scratch", lambda _: deque[Scratch]())
     scratch = _borrowed(spare, graph.n_nodes)
@@ -67,7 +66,7 @@ def local_pagerank(
         while len(front) and trail.work <= limit:
             mass = rho[front]
             rho[front] = 0
-            arcs = gather_rows(step, front, lengths[front])
+            arcs = gather_rows(step, front, step.indptr[front + 1] - step.indptr[front])
             scatter_add(arcs, damping * mass, rho)
             heads = arcs.columns.astype(np.int64)  # by which numpy picks at a third of the price of int32
             trail.add(front, mass, heads)

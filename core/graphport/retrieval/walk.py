@@ -42,7 +42,7 @@ def walk(
     """The ``limit`` best entries by a Personalized PageRank that starts from what the query names.
 
     ``entities`` are what `link_query` found, ``legs`` the hits of each leg with its scores and ``fused``
-    the hybrid ranking of them, scores in [0, 1]. The walk restarts at each entity with its weight times its
+    the hybrid ranking of them all, scores in [0, 1]. The walk restarts at each entity with its weight times its
     specificity, and at each hit with at most ``passage_node_weight``. A name that no entry carries leads
     first to those of the entries with it that are near to the query. An entry's score is
     ``ppr**w * base**(1 - w)`` with ``w = graph_weight``, ``ppr`` its share of the walk and ``base`` its
@@ -63,13 +63,14 @@ def walk(
     if not starts:
         return GraphRanking(fused[:limit], {}, note="the query names nothing that the graph holds")
     arcs, known = pointing_graph(graph), entry_places(graph)
-    near = closeness(legs)
-    where = known.places({**near, **dict(fused)})
-    reset = _reset(graph, arcs, starts, _hits(known, near, where), passage_node_weight, damping)
+    found = known.places([entry for entry, _ in fused])
+    where = np.fromiter((found.get(entry, -1) for entry, _ in fused), np.int64, len(fused))
+    reset = _reset(graph, arcs, starts, _hits(known, where, closeness(legs), fused), passage_node_weight, damping)
     places, shares = local_entry_shares(graph, _scores(arcs, reset, damping, engine))
     if not shares.any():
         return GraphRanking(fused[:limit], {}, note="what the query names leads to no entry")
-    slots = _slots(places, where, fused)
+    slots, is_reached = _find(places, where)
+    slots[~is_reached] = -1
     blended = shares**weight * _bases(len(places), slots, fused) ** (1 - weight)
     order: list[int] = best_rows(blended, limit).tolist()
     ranked = [(known.entries[int(places[slot])], float(blended[slot])) for slot in order]
@@ -121,11 +122,13 @@ class _Hits(NamedTuple):
     pull: NDArray[np.float64]
 
 
-def _hits(known: EntryPlaces, near: Mapping[str, float], where: Mapping[str, int]) -> _Hits:
-    there = [(where[entry], math.exp(SHARPNESS * (value - 1))) for entry, value in near.items() if entry in where]
-    rows = known.first_row[[place for place, _ in there]]
+def _hits(known: EntryPlaces, where: NDArray[np.int64], near: Mapping[str, float], fused: Scored) -> _Hits:
+    """Those of the fused entries, which are at the places ``where``, that some leg found near."""
+    close = np.fromiter((near.get(entry, -1.0) for entry, _ in fused), np.float64, len(fused))
+    there = (where >= 0) & (close >= 0)
+    rows = known.first_row[where[there]]
     order = np.argsort(rows)
-    return _Hits(rows[order], np.array([pull for _, pull in there])[order])
+    return _Hits(rows[order], np.exp(SHARPNESS * (close[there][order] - 1)))
 
 
 def _reset(
@@ -173,13 +176,6 @@ def _find(there: NDArray[Any], wanted: NDArray[np.int64]) -> tuple[NDArray[np.in
         return at, np.zeros(len(wanted), dtype=np.bool_)
     at[at == len(there)] = 0
     return at, there[at] == wanted
-
-
-def _slots(places: NDArray[np.int64], where: Mapping[str, int], fused: Scored) -> NDArray[np.int64]:
-    """(f,): where in the sorted ``places`` each fused entry stands, -1 for one that does not."""
-    wanted = np.array([where.get(entry, -1) for entry, _ in fused], dtype=np.int64)
-    slots, reached = _find(places, wanted)
-    return np.where(reached, slots, -1)
 
 
 def _bases(count: int, slots: NDArray[np.int64], fused: Scored) -> NDArray[np.float64]:
