@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphport.rank.local import LocalPageRank
+from graphport.retrieval.entry_rows import entry_rows, patched_entry_rows
 from graphport.snapshot import GraphSnapshot
 
 Scored = Sequence[tuple[str, float]]
 """Entries with scores, best first."""
+
+_TABLE_PAYS = 0.1
+"""Part of the entries that must have been looked for before a table of them is worth making: not after each write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +39,38 @@ class GraphRanking:
     unexplored: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
 class EntryPlaces:
     """The entries that nodes stand for, in code point order, and where each stands.
 
-    ``entries`` (e) sorted; ``place_of`` is the place of each in them; ``first_row`` (e,) the first of the
-    nodes that stand for it; ``of_row`` (n,) for each node the place of its entry, -1 for none.
+    ``entries`` (e) sorted; ``first_row`` (e,) the first of the nodes that stand for each; ``of_row`` (n,) for
+    each node the place of its entry, -1 for none.
     """
 
-    entries: Sequence[str]
-    place_of: Mapping[str, int]
-    first_row: NDArray[np.int64]
-    of_row: NDArray[np.int64]
+    __slots__ = ("_asked", "_table", "entries", "first_row", "of_row")
+
+    def __init__(self, entries: Sequence[str], first_row: NDArray[np.int64], of_row: NDArray[np.int64]) -> None:
+        self.entries = entries
+        self.first_row = first_row
+        self.of_row = of_row
+        self._asked = 0
+        self._table: dict[str, int] | None = None
 
     def places(self, wanted: Iterable[str]) -> dict[str, int]:
         """Places of those of some entries that a node stands for."""
-        return {entry: place for entry in wanted if (place := self.place_of.get(entry)) is not None}
+        names = list(wanted)
+        self._asked += len(names)
+        if self._table is None and self._asked > _TABLE_PAYS * len(self.entries):
+            self._table = {entry: place for place, entry in enumerate(self.entries)}
+        if self._table is not None:
+            table = self._table
+            return {entry: place for entry in names if (place := table.get(entry)) is not None}
+        found = ((entry, bisect_left(self.entries, entry)) for entry in names)
+        return {entry: place for entry, place in found if place < len(self.entries) and self.entries[place] == entry}
 
 
 def entry_places(graph: GraphSnapshot) -> EntryPlaces:
     """`EntryPlaces` of a graph; kept with it."""
-    return graph.derived("retrieval:entries", _entry_places)
+    return graph.derived("retrieval:places", _entry_places)
 
 
 def entry_shares(graph: GraphSnapshot, scores: NDArray[np.float64]) -> tuple[Sequence[str], NDArray[np.float64]]:
@@ -80,15 +97,6 @@ def local_entry_shares(graph: GraphSnapshot, found: LocalPageRank) -> tuple[NDAr
 
 
 def _entry_places(graph: GraphSnapshot) -> EntryPlaces:
-    rows = np.flatnonzero(graph.entry_mask())
-    names = [entry for row in rows.tolist() if (entry := graph.entries[row]) is not None]
-    entries = sorted(names)
-    place_of = dict(zip(entries, range(len(entries)), strict=True))
-    of_row = np.full(graph.n_nodes, -1, dtype=np.int64)
-    if len(place_of) < len(entries):  # several nodes stand for an entry
-        entries = list(place_of)
-        place_of = dict(zip(entries, range(len(entries)), strict=True))
-    of_row[rows] = np.arange(len(names)) if entries == names else [place_of[name] for name in names]
-    first_row = np.empty(len(entries), dtype=np.int64)
-    first_row[of_row[rows[::-1]]] = rows[::-1]  # of several rows the last one written stays
-    return EntryPlaces(entries, place_of, first_row, of_row)
+    arrays = graph.derived_arrays("retrieval:entries", entry_rows, patched_entry_rows)
+    entries = cast("list[str]", list(map(graph.entries.__getitem__, arrays["first"].tolist())))
+    return EntryPlaces(entries, arrays["first"], arrays["place"])
