@@ -198,7 +198,9 @@ def _read(evaluator: Evaluator, value: Value) -> Values:
 
 
 def _bound(value: Value, receiver: Value | None) -> Value:
-    if not isinstance(value, Function) or receiver is None or not value.scope.keys() & {"cls", "self"}:
+    if not isinstance(value, Function) or receiver is None or value.receiver is not None:
+        return value
+    if not value.scope.keys() & {"cls", "self"} and family_of(value.path) != "python":
         return value
     flags = value.scope.get("fl", ())
     if "static" in flags:

@@ -29,6 +29,8 @@ def parameter(evaluator: Evaluator, frame: Frame, text: str) -> Values:
         receiver = evaluator.world.receiver_of(frame)
         if receiver is not None:
             return (receiver,)
+    if frame.receiver is not None and [text] == scope["p"][:1] and "self" not in scope and "cls" not in scope:
+        return (frame.receiver,)
     if frame.arguments is not None and text != scope.get("self"):
         return _handed(evaluator, frame, text)
     key = ("parameter", frame.path, frame.key, text)
@@ -56,8 +58,7 @@ def _any(evaluator: Evaluator, frame: Frame, text: str) -> Values:
         if typed and not classes.are_protocols(typed):
             return typed
     found = [*_default(evaluator, frame, text)]
-    if text not in (frame.scope.get("va"), frame.scope.get("vk")):
-        found += evaluator.searched(lambda: evaluator.all_of(_search(evaluator, frame, text)))
+    found += evaluator.searched(lambda: evaluator.all_of(_search(evaluator, frame, text)))
     if all(isinstance(value, (Constant, Outside)) for value in found):
         found += typed or told_by_use(evaluator, frame, text)
     return distinct(found)
@@ -156,7 +157,7 @@ def bind(function: Function, call: Expr, frame: Frame) -> dict[str, tuple[Thunk,
     scope = function.scope
     names: list[str] = list(scope["p"])
     places = names[: scope.get("pos", len(names))]
-    if function.receiver is not None and "self" in scope:
+    if function.receiver is not None and ("self" in scope or "cls" not in scope):
         places = places[1:]
     bound: dict[str, tuple[Thunk, ...]] = {}
     place = 0

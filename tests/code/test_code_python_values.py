@@ -157,6 +157,66 @@ CASES = {
         """,
         {"main -> upper"},
     ),
+    "what a class finds beside it where it is mixed in": (
+        """
+        class Base:
+            def __init__(self): pass
+            def render(self): pass
+        class Mixin:
+            def __init__(self): super().__init__()
+            def page(self): self.render()
+        class Other:
+            def render(self): pass
+        class Whole(Mixin, Base): pass
+        """,
+        {"Mixin.__init__ -> Base.__init__", "Mixin.page -> Base.render"},
+    ),
+    "a method that comes first by another base": (
+        """
+        class Tokens:
+            def name(self): return self.alias()
+            def alias(self): pass
+        class Aliased:
+            def alias(self): pass
+        class Identifier(Aliased, Tokens): pass
+        """,
+        {"Tokens.name -> Tokens.alias", "Tokens.name -> Aliased.alias"},
+    ),
+    "a function in the place of a method gets its object": (
+        """
+        def keep(f):
+            def new(self, value): return value
+            return new
+        class A:
+            @keep
+            def give(self, value): pass
+        def g(): pass
+        def main(): A().give(g)()
+        """,
+        {"A -> keep", "main -> keep.new", "main -> A.give", "main -> g"},
+    ),
+    "a static method made of a function does not": (
+        """
+        def same(value): return value
+        class A:
+            both = staticmethod(same)
+        def g(): pass
+        def main(): A().both(g)()
+        """,
+        {"main -> same", "main -> g"},
+    ),
+    "a callback that is passed on by keyword": (
+        """
+        class Base:
+            def __init__(self, callback=None): self.callback = callback
+            def run(self): self.callback()
+        class Option(Base):
+            def __init__(self, **rest): super().__init__(**rest)
+        def g(): pass
+        def main(): Option(callback=g)
+        """,
+        {"Option.__init__ -> Base.__init__", "main -> Option.__init__", "Base.run -> g"},
+    ),
     "what is returned says more than a protocol": (
         """
         from typing import Protocol
@@ -192,6 +252,26 @@ def test_a_method_that_ten_classes_override_may_run_in_any_of_them() -> None:
     found = _edges(source, "main")
     assert found.pop("Base.run") == ("exact", 1.0)
     assert found == {f"C{number}.run": ("ambiguous", 0.091) for number in range(10)}
+
+
+def test_a_module_may_be_imported_by_a_string() -> None:
+    source = """
+    from importlib import import_module
+    KNOWN = {"a": "plugins.first.run", "b": "absent.module.run"}
+    def main(): getattr(import_module("plugins.first"), "run")()
+    def split(name):
+        module, _, attribute = KNOWN[name].rpartition(".")
+        getattr(import_module(module), attribute)()
+    """
+    files = {
+        "main.py": dedent(source),
+        "plugins/__init__.py": "",
+        "plugins/first.py": "def run(): pass\n",
+    }
+    assert Project(files).calls() == {
+        ("main.py::main", "plugins/first.py::run"),
+        ("main.py::split", "plugins/first.py::run"),
+    }
 
 
 def test_what_only_use_tells_is_no_better_than_a_unique_name() -> None:
