@@ -20,7 +20,7 @@ from graphport.rank import row_splice, step
 from graphport.rank.step import WalkKind
 from graphport.rank.walk import walk_of
 from graphport.retrieval.pointing import pointing_graph, specificity
-from graphport.snapshot import Splice, cache, snapshot_of
+from graphport.snapshot import Splice, cache, earlier, snapshot_of
 from graphport_memory.storage import MemoryStorage
 
 IDS = [f"n{i:02d}" for i in range(10)]
@@ -86,6 +86,7 @@ def test_walks_that_keep_up_are_those_of_a_new_snapshot(history: History, folder
     start, edges, writes = history
     with pytest.MonkeyPatch.context() as patched, tempfile.TemporaryDirectory() as place:
         patched.setattr(cache, "PATCHED_UP_TO", 100.0)  # else there are no small writes to so small a graph
+        patched.setattr(earlier, "WORTH_KEEPING", 1.0)
         patched.setattr(row_splice, "WORTH_SPLICING", 1.0)
         shelf = Path(place) / "shelf" if folder else None
         storage = MemoryStorage(Path(place) / "graph" if folder else None)
@@ -143,7 +144,7 @@ def test_a_write_that_touches_much_of_a_graph_costs_a_new_walk(built: list[Graph
     storage = MemoryStorage()
     ring(storage)
     walk_of(snapshot_of(storage))
-    storage.upsert_edges([Edge("n000", f"n{i:03d}", "new") for i in range(0, 600, 10)])
+    storage.upsert_edges([Edge("n000", f"n{i:03d}", "new") for i in range(0, 600, 12)])  # a fifth of the edges is there
     assert walk_of(snapshot_of(storage)).n_arcs == walk_of(storage.snapshot()).n_arcs
     assert len(built) == 3
 
@@ -199,6 +200,19 @@ def test_of_an_earlier_snapshot_only_the_arrays_are_held_and_only_until_they_are
     walk_of(second)
     gc.collect()
     assert data() is None
+
+
+def test_arrays_that_are_out_of_use_are_not_held() -> None:
+    storage = MemoryStorage()
+    ring(storage)
+    first = snapshot_of(storage)
+    degree = weakref.ref(walk_of(first).degree)
+    del first
+    for start in range(0, 600, 60):
+        storage.upsert_edges([Edge(f"n{i:03d}", f"n{i + 1:03d}", "new") for i in range(start, start + 30)])
+        snapshot_of(storage)
+    gc.collect()
+    assert degree() is None
 
 
 @given(rows=st.integers(0, 12), data=st.data())

@@ -317,16 +317,18 @@ class GraphSnapshot:
     def follow(self, last: GraphSnapshot, changes: RowChanges) -> None:
         """Take over what `derived_arrays` made of ``last``, or ``last`` took over, until it is asked for.
 
-        The arrays are held, ``last`` is not, so at most one generation of each outlives its snapshot.
+        The arrays are held, ``last`` is not, so at most one generation of each outlives its snapshot; none
+        where so much has changed since that they would be made anew.
         """
         shelf = {} if last._shelf is None else last._shelf.all()
         # Copied in one step each, and in this order: another thread may be moving one from here to there.
         earlier, derived = last._earlier.copy(), last._derived.copy()
         made = {key.removeprefix(_ARRAYS): arrays for key, arrays in derived.items() if key.startswith(_ARRAYS)}
-        self._earlier = {
+        kept = {
             **{key: Earlier(arrays, since.then(changes)) for key, (arrays, since) in earlier.items()},
             **{key: Earlier(arrays, changes) for key, arrays in (shelf | made).items()},
         }
+        self._earlier = {key: it for key, it in kept.items() if it.changes.are_few(self.n_nodes)}
 
     def same_as(self, other: GraphSnapshot) -> bool:
         """Whether both hold the same graph, arrays and all (revision and props aside)."""

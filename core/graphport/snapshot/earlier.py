@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from graphport.snapshot.splice import Rows, Splice
 
+WORTH_KEEPING = 0.1
+"""Part of a graph's nodes above which, once so many are touched, arrays of an earlier graph are of no more use."""
+
 
 class RowChanges(NamedTuple):
     """How the nodes of a graph differ from those of an earlier one.
@@ -20,6 +23,10 @@ class RowChanges(NamedTuple):
 
     nodes: Splice
     touched: Rows
+
+    def are_few(self, n_nodes: int) -> bool:
+        """Whether it is worth to keep what was derived from the earlier graph."""
+        return len(self.touched) <= WORTH_KEEPING * n_nodes
 
     def then(self, later: RowChanges) -> RowChanges:
         """These and then ``later``, as one."""
