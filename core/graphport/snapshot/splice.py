@@ -16,7 +16,7 @@ Rows = NDArray[np.int64]
 MANY_PIECES = 1024
 """Above this, one pass with a mask copies faster than piece by piece."""
 FEW_STEPS = 4
-"""Up to this many rows in and out, comparing with each renumbers faster than looking up in a table."""
+"""Up to this many rows in and out, one after the other is faster than all at once: to renumber, or to move texts."""
 _BLOCK = 1 << 16
 
 
@@ -101,6 +101,13 @@ class Splice:
             return column
         if isinstance(column, Packed):
             return self._packed(column, values)
+        if len(self._cut) + len(self._places) <= FEW_STEPS:
+            texts = list(column)
+            for row in self._cut[::-1].tolist():
+                del texts[row]
+            for row, text in zip(self.new_rows, values, strict=True):
+                texts.insert(row, text)
+            return tuple(texts)
         parts = list[T]()
         for piece in self._pieces(column, values):
             parts.extend(piece)
