@@ -76,7 +76,7 @@ class Service:
     def _require(self, access: Access, name: str) -> None:
         if not access.sees(name) or (name not in self._open and name not in self._names()):
             raise KnowledgeBaseNotFoundError(
-                f"no knowledge base {name!r:.120}; GET /api/vectordb lists those there are"
+                f"no knowledge base {name!r:.120}; list the knowledge bases to see those there are"
             )
 
     def _base(self, access: Access, name: str) -> KnowledgeBase:

@@ -16,7 +16,8 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from serve_server import READER, SMITH, WRITER, bearer, fill, served, settings
 
-from graphport import Entry, open_knowledge_base
+from graphport import Entry, KnowledgeBase, open_knowledge_base
+from graphport.errors import StorageCorruptError, StorageUnavailableError
 
 TOOLS = {
     "search_knowledge", "make_report", "find_symbol", "find_callers", "get_call_graph", "find_similar", "get_graph",
@@ -202,6 +203,27 @@ def test_mcp_over_http_needs_a_token_too(guarded_server: str, token: str | None)
     headers = bearer(token) if token else {}
     response = httpx2.post(f"{guarded_server}/mcp", json={}, headers=headers)
     assert response.status_code == 401
+
+
+@pytest.mark.parametrize(
+    "error,code",
+    [(StorageUnavailableError, "storage-unavailable"), (StorageCorruptError, "storage-corrupt"),
+     (RuntimeError, "internal-error")],
+)  # fmt: skip
+def test_trouble_inside_keeps_its_details_over_mcp(
+    filled: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception], code: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error("postgresql://user:secret@db.internal is not there")
+
+    async def use(client: Client) -> None:
+        told = await refused(client, "search_knowledge", query="lake", knowledge_base="town")
+        assert code in told
+        assert "secret" not in told
+
+    with served(settings(filled)) as address:
+        monkeypatch.setattr(KnowledgeBase, "search", fail)
+        over_http(address, use)
 
 
 def test_no_stream_is_kept_open_that_nothing_would_come_on(open_server: str) -> None:

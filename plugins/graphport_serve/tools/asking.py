@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Annotated, Any, TypeVar
@@ -18,6 +19,8 @@ from graphport.server_config import Scope
 from graphport_serve.access import Access
 from graphport_serve.problems import told
 from graphport_serve.service import Service
+
+log = logging.getLogger("graphport.serve")
 
 T = TypeVar("T")
 Ctx = Context[Any, Request]
@@ -80,8 +83,11 @@ class Tools:
 
 @contextmanager
 def _refusals() -> Generator[None]:
-    """Tells the caller why not, with the library's code."""
+    """Tells the caller why not, with the library's code; of a failure inside, which only the log tells, no more."""
     try:
         yield
     except GraphportError as error:
         raise ToolError(f"{error.code}: {told(error)}") from error
+    except Exception:  # the SDK would send the exception's own text, which may hold a path or a password
+        log.exception("a tool failed")
+        raise ToolError("internal-error: the server failed to answer; its log says why") from None
