@@ -55,7 +55,7 @@ class Push:
         self.work = 0
         self.mass = float(reset.mass.sum())
         self._settled = 0.0
-        rows = reset.rows.astype(np.int32)
+        rows = reset.rows.astype(np.int64)
         scratch.wrote(rows)
         scratch.rho[rows] = reset.mass / walk.degree[rows]
 
@@ -111,8 +111,9 @@ class Push:
         rho[frontier] = 0
         rows = gather_rows(self.walk.step, frontier, self.walk.arcs[frontier])
         scatter_add(rows, self.damping * moving, rho)
-        self.work += len(rows.columns)
-        self.scratch.wrote(rows.columns)
-        if self.scratch.is_many(len(rows.columns)):
+        heads = rows.columns.astype(np.int64)  # numpy picks by int32 at half the speed
+        self.work += len(heads)
+        self.scratch.wrote(heads)
+        if self.scratch.is_many(len(heads)):
             return self.scratch.above(threshold)
-        return self.scratch.distinct_above(rows.columns, threshold)
+        return self.scratch.distinct_above(heads, threshold)
