@@ -125,6 +125,27 @@ KNOWLEDGE_BASE = Run(
     ),
 )
 
+LIVE_WRITES = Run(
+    "one write to a knowledge base",
+    "live_writes.py",
+    "--entries 100000",
+    "--entries 1000 --repeat 2",
+    (
+        Figure(
+            "an entry: ms with the next search beyond one alone",
+            r"^add an entry with a new name +\S+ +\S+ +(\S+)",
+            "<= 50",
+        ),
+        Figure("an entry: times indexing anew", r"^add an entry with a new name +\S+ +\S+ +\S+ +(\S+)x"),
+        Figure(
+            "an entity: ms with the next search beyond one alone", r"^add an entity that texts name +\S+ +\S+ +(\S+)"
+        ),
+        Figure(
+            "a changed file: ms with the next search beyond one alone", r"^index, one file changed +\S+ +\S+ +(\S+)"
+        ),
+    ),
+)
+
 
 def _kuzu(driver: str) -> Run:
     times = r" +[\d.]+ +[\d.]+ +([\d.]+)"
@@ -335,6 +356,7 @@ STREAM = Run(
 )
 
 RUNS = (
-    STREAM, PPR, PPR_85, BULK_LOAD, KNOWLEDGE_BASE, _kuzu("ladybug"), _kuzu("kuzu"), POSTGRES, SNAPSHOTS, QUESTIONS,
-    SINGLE, HITS, LINKERS, CALLS, TRACED, CODE_INDEXING, ENTITIES, ENTITIES_LIVE, RELATIONS, MATCHING, SERVER,
+    STREAM, PPR, PPR_85, BULK_LOAD, KNOWLEDGE_BASE, LIVE_WRITES, _kuzu("ladybug"), _kuzu("kuzu"), POSTGRES, SNAPSHOTS,
+    QUESTIONS, SINGLE, HITS, LINKERS, CALLS, TRACED, CODE_INDEXING, ENTITIES, ENTITIES_LIVE, RELATIONS, MATCHING,
+    SERVER,
 )  # fmt: skip
