@@ -90,6 +90,17 @@ class TestLexical:
         again = LexicalIndex(tmp_path)
         assert (again.revision, again.count) == (7, 1)
 
+    def test_another_reader_sees_each_revision_at_once(self, tmp_path: Path) -> None:
+        writer = LexicalIndex(tmp_path)
+        writer.apply(1, [("a", "text")], [])
+        reader = LexicalIndex(tmp_path)
+        for revision in (2, 3, 4):
+            assert reader.revision == revision - 1
+            writer.keep(revision)
+            assert reader.revision == revision
+        (tmp_path / "graphport.json").unlink()
+        assert reader.revision == 0
+
     def test_another_reader_sees_a_commit_after_refresh(self, tmp_path: Path) -> None:
         reader = LexicalIndex(tmp_path)
         LexicalIndex(tmp_path).apply(1, [("a", "text")], [])

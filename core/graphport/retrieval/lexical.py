@@ -60,6 +60,8 @@ class LexicalIndex:
         self._schema = _schema()
         self._tokens = _analyzer()
         self._memory_revision = 0
+        self._stamp_file = None if folder is None else folder / "graphport.json"
+        self._read: tuple[tuple[int, int, int] | None, tuple[int, int]] = (None, (0, 0))
         try:
             if folder is None:
                 self._index = tantivy.Index(self._schema)
@@ -159,22 +161,36 @@ class LexicalIndex:
                 yield str(searcher.doc(address)["id"][0])
 
     def _stamp(self) -> tuple[int, int]:
-        if self._folder is None:
+        """Revision and number of the last commit, whoever made it; the file is read only when it is another one."""
+        if self._stamp_file is None:
             return self._memory_revision, 0
         try:
-            found = json.loads((self._folder / "graphport.json").read_text("utf-8"))
-            return (int(found["revision"]), int(found["commit"])) if found["format"] == FORMAT else (0, 0)
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            status = self._stamp_file.stat()
+        except FileNotFoundError:
             return 0, 0
+        # Each stamp is a new file. One that looks like the last can only be taken for an earlier revision, and
+        # what changed since is then taken in once more.
+        file = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if self._read[0] != file:
+            self._read = (file, _read_stamp(self._stamp_file))
+        return self._read[1]
 
     def _write_stamp(self, revision: int) -> None:
-        if self._folder is None:
+        if self._stamp_file is None:
             self._memory_revision = revision
             return
         self._seen = (revision, self._stamp()[1] + 1)
-        fresh = self._folder / "graphport.json.tmp"
+        fresh = self._stamp_file.with_name("graphport.json.tmp")
         fresh.write_text(json.dumps({"format": FORMAT, "revision": revision, "commit": self._seen[1]}), "utf-8")
-        fresh.replace(self._folder / "graphport.json")
+        fresh.replace(self._stamp_file)
+
+
+def _read_stamp(file: Path) -> tuple[int, int]:
+    try:
+        found = json.loads(file.read_text("utf-8"))
+        return (int(found["revision"]), int(found["commit"])) if found["format"] == FORMAT else (0, 0)
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return 0, 0
 
 
 def remove_lexical_index(folder: Path) -> None:
