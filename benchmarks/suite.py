@@ -247,6 +247,13 @@ SNAPSHOTS = Run(
             )
             for backend in ("memory", "postgres", "age")
         ),
+        *(
+            Figure(  # of the larger of two graphs, the last row
+                f"first question after a one-entry write, {what}: made anew over spliced",
+                rf"^\| {what} \| entry \|(?: [\d.,]+ \|){{4}} ([\d.]+)(?!.*^\| {what} \| entry)",
+            )
+            for what in ("matrix of ranking", "arcs of a search")
+        ),
         Figure("cold start to the first answer, read: s", r"^\| memory \| read \|(?: [\d.]+ \|){2} ([\d.]+)"),
         Figure("cold start to the first answer, mapped: s", r"^\| memory \| mapped \|(?: [\d.]+ \|){2} ([\d.]+)"),
         Figure("four processes, read: MiB in all", r"^\| read \| 4 \| [\d,]+ \| ([\d,]+)"),
