@@ -9,7 +9,7 @@ from typing import Any
 from graphport.builders import Document, Extraction, Links, Lookup
 from graphport_code import entries
 from graphport_code.definitions import definitions
-from graphport_code.languages import Language, language_of
+from graphport_code.languages import Language, language_of, missing_packages
 from graphport_code.link import link_unit
 from graphport_code.reading import read_unit
 from graphport_code.source import Source
@@ -29,11 +29,11 @@ class CodeBuilder:
     """
 
     name = "code"
-    version = 2
     priority = 10
 
     def __init__(self, *, seconds_per_file: float = SECONDS_PER_FILE) -> None:
         self.seconds_per_file = seconds_per_file
+        self.version = 0 if missing_packages() else 2  # so that all is read again once the extra is there
 
     def accepts(self, path: str) -> bool:
         return language_of(path) is not None

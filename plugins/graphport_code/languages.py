@@ -6,10 +6,14 @@ import posixpath
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import tree_sitter
+
+
+INSTALL_HINT = "pip install 'graphport[code]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,12 @@ def family_of(path: str) -> str:
     """The family of a source file's language; "" if it is no source file."""
     language = language_of(path)
     return language.family if language else ""
+
+
+def missing_packages() -> list[str]:
+    """Packages of the ``code`` extra that are not installed; none is imported."""
+    grammars = {language.grammar.partition(":")[0] for language in LANGUAGES if language.grammar}
+    return [name for name in ("tree_sitter", *sorted(grammars)) if find_spec(name) is None]
 
 
 @cache

@@ -9,7 +9,7 @@ from graphport_code.clang import read_clang
 from graphport_code.ecma import read_ecma
 from graphport_code.golang import read_go
 from graphport_code.java import read_java
-from graphport_code.languages import Language
+from graphport_code.languages import INSTALL_HINT, Language
 from graphport_code.plain import read_plain
 from graphport_code.python import read_python
 from graphport_code.rust import read_rust
@@ -35,6 +35,10 @@ def read_unit(source: Source, language: Language, deadline: float) -> Unit:
         unit = _read(source, language, deadline)
     except TimeoutError:
         problem = "took too long to parse"
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("tree_sitter"):
+            raise
+        problem = f"{error.name} is not installed ({INSTALL_HINT})"
     if unit is None:
         unit = read_plain(source, language)
         unit.warnings.append(f"{problem}: read by its surface only")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.markup import escape
 
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import show_hits, show_report, table
@@ -125,7 +126,7 @@ def status(cli: Cli, name: str, as_json: bool) -> None:
         ("vectors", f"{found.vectors} ({found.embedder})" if found.embedder else "none: search is lexical"),
         ("graph", found.backend or "none"),
     ):
-        rows.add_row(label, str(value))
+        rows.add_row(label, escape(str(value)))
     if found.graph is not None:
         rows.add_row("nodes", f"{found.graph.nodes}  {_kinds(found.graph.node_kinds.items())}")
         rows.add_row("edges", f"{found.graph.edges}  {_kinds(found.graph.edge_kinds.items())}")
@@ -135,7 +136,7 @@ def status(cli: Cli, name: str, as_json: bool) -> None:
 
 
 def _kinds(counts: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{kind} {count}" for kind, count in counts)
+    return escape(", ".join(f"{kind} {count}" for kind, count in counts))
 
 
 @click.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import click
+from rich.markup import escape
 
 import graphport
 from graphport.cli.context import Cli, pass_cli
@@ -31,7 +32,7 @@ def doctor(ctx: click.Context, cli: Cli, as_json: bool) -> None:
     else:
         shown = table("", "what", "found")
         for check in checks:
-            shown.add_row("ok" if check.ok else "[red]!![/]", check.check, check.detail)
+            shown.add_row("ok" if check.ok else "[red]!![/]", escape(check.check), escape(check.detail))
         cli.console.print(shown)
     ctx.exit(0 if all(check.ok for check in checks) else 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from rich.markup import escape
 
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.gazetteer_files import export_gazetteer, import_gazetteer
@@ -29,7 +30,7 @@ def list_entities(cli: Cli, name: str, as_json: bool) -> None:
     shown = table("type", "name", "further names", "origin")
     for row in rows:
         origin = f"{row.origin} (shadowed)" if row.shadowed else row.origin
-        shown.add_row(row.type, row.names[0], ", ".join(row.names[1:]), origin)
+        shown.add_row(*map(escape, (row.type, row.names[0], ", ".join(row.names[1:]), origin)))
     cli.console.print(shown)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import table
@@ -45,7 +46,8 @@ def backends(cli: Cli, as_json: bool) -> None:
         return
     shown = table("backend", "state", "capabilities", "install")
     for row in rows:
-        shown.add_row(str(row["name"]), str(row["state"]), ", ".join(row["capabilities"]), str(row["install"]))
+        cells = str(row["name"]), str(row["state"]), ", ".join(row["capabilities"]), str(row["install"])
+        shown.add_row(*map(escape, cells))  # graphport[kuzu] is no markup
     cli.console.print(shown)
     for name, reason in broken.items():
         cli.console.print(f"plugin {name} is left out: {reason}", markup=False)

@@ -5,7 +5,15 @@ Needs ``pip install 'graphport[testing]'`` (pytest, hypothesis and networkx).
 
 from __future__ import annotations
 
-import pytest
+from importlib.util import find_spec
+
+_missing = [name for name in ("pytest", "hypothesis", "networkx") if find_spec(name) is None]
+if _missing:
+    raise ModuleNotFoundError(
+        f"graphport.testing needs {', '.join(_missing)}; pip install 'graphport[testing]'", name=_missing[0]
+    )
+
+import pytest  # noqa: E402 - after the word on what is missing
 
 # Tests live outside test files here; without this their asserts would fail without showing the values.
 pytest.register_assert_rewrite("graphport.testing.contract")
