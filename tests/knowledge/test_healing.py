@@ -111,13 +111,16 @@ class TestDerivedIndexes:
             assert answers(kb) == expected
         assert (filled / "graph.memory.corrupt-1").read_bytes().startswith(b"this is no database")
 
-    def test_a_graph_of_another_version_is_moved_aside_and_built_anew(self, filled: Path, expected: object) -> None:
+    def test_a_graph_of_another_version_is_moved_aside_and_built_anew(
+        self, filled: Path, expected: object, caplog: pytest.LogCaptureFixture
+    ) -> None:
         with sqlite3.connect(filled / "graph.memory") as db:
             db.execute("PRAGMA user_version = 1")
         db.close()
         with opened(filled) as kb:
             assert answers(kb) == expected
         assert (filled / "graph.memory.corrupt-1").exists()
+        assert not caplog.records  # an upgrade is nothing to worry about
 
     def test_a_graph_somebody_else_wrote_to_is_built_anew(self, filled: Path, expected: object) -> None:
         from graphport import Node, open_storage
@@ -266,6 +269,15 @@ class TestErrors:
         assert [record.message for record in caplog.records] == [
             "no embedder: search is lexical only (pip install 'graphport[embed]' for the dense leg)"
         ]
+
+    def test_without_an_embedder_no_vectors_are_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        import numpy as np
+
+        with open_knowledge_base(tmp_path / "base", embedder=lambda texts: np.ones((len(texts), 4), np.float32)) as kb:
+            kb.add(ENTRIES)
+        monkeypatch.setattr("graphport.knowledge.derived.Derived.dense", None)
+        with opened(tmp_path / "base") as kb:
+            assert kb.search("acme")
 
     @pytest.mark.parametrize("config", [None, {"vector_dbs": [{"name": "base", "embedder": "none"}]}])
     def test_who_declined_an_embedder_is_not_told_to_install_one(
