@@ -31,6 +31,9 @@ def linkable_names(graph: Graph, entities: Iterable[Entity], *, leading_on: bool
 
 
 def _every(graph: Graph) -> Iterator[tuple[str, str, str]]:
+    if isinstance(graph, GraphSnapshot):  # its columns: a row object each would cost more than all the rest
+        kinds = map(graph.node_kinds.__getitem__, graph.node_kind.tolist())
+        return zip(graph.ids, kinds, graph.names, strict=True)
     return ((node.id, node.kind, node.name) for node in graph.iter_nodes())
 
 
