@@ -96,6 +96,7 @@ class SearchHit(Answer):
     start_line: int
     end_line: int
     meta: Mapping[str, Any]
+    meta_cut: bool = Field(default=False, description="The entry has more meta than is shown here: none.")
     nodes: list[str]
     why: Why | None
 
@@ -295,6 +296,7 @@ class EntryAnswer(Answer):
 class EntryPart(EntryAnswer):
     """An entry with a part of its text."""
 
+    meta_cut: bool = Field(description="The entry has more meta than is shown here: none.")
     next_cursor: str | None
 
 

@@ -259,6 +259,31 @@ def test_answers_are_bounded_and_go_on_by_cursor(tmp_path: Path) -> None:
         over_http(address, use)
 
 
+def test_a_hit_is_no_larger_for_what_hangs_on_it(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    with open_knowledge_base("smithy", config=config) as kb:
+        kb.add(
+            [
+                Entry("small", "An anvil.", meta={"page": 3}),
+                Entry("large", "Anvil anvil.", "x" * 90_000, meta={"x": "y" * 90_000}),
+            ]
+        )
+
+    async def use(client: Client) -> None:
+        found = await call(client, "search_knowledge", query="anvil", knowledge_base="smithy")
+        assert len(json.dumps(found)) < 20_000
+        hits = {hit["entry"]: hit for hit in found["hits"]}
+        assert (hits["small"]["meta"], hits["small"]["meta_cut"]) == ({"page": 3}, False)
+        assert (hits["large"]["meta"], hits["large"]["meta_cut"]) == ({}, True)
+        for name, cut in (("small", False), ("large", True)):
+            part = await call(client, "get_entry", entry=name, knowledge_base="smithy")
+            assert (part["meta_cut"], part["text"]) == (cut, hits[name]["text"])
+            assert len(json.dumps(part)) < 20_000
+
+    with served(config) as address:
+        over_http(address, use)
+
+
 def test_a_text_longer_than_an_answer_is_read_part_by_part(tmp_path: Path) -> None:
     text = '\x01 \U0001f42b "' * 15_000  # characters that take one to six in JSON
     config = settings(tmp_path)

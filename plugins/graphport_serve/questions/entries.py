@@ -55,14 +55,20 @@ def get_entry(kb: KnowledgeBase, entry_id: str) -> EntryAnswer:
     )
 
 
-def read_entry(kb: KnowledgeBase, entry_id: str, *, bounds: Bounds, cursor: str | None = None) -> EntryPart:
-    """`get_entry`, its text a part at a time."""
+def read_entry(kb: KnowledgeBase, entry_id: str, *, bounds: Bounds, text: int, cursor: str | None = None) -> EntryPart:
+    """`get_entry`, its text a part at a time; ``text`` cuts the title, and leaves out a ``meta`` larger as JSON."""
     whole = get_entry(kb, entry_id)
     page = page_of(
         whole.text, cursor, bounds,
         question=("entry", kb.config.name, entry_id), size=lambda char: len(json.dumps(char, ensure_ascii=False)) - 2,
     )  # fmt: skip
-    return EntryPart.model_validate({**whole.model_dump(), "text": "".join(page.items), "next_cursor": page.next})
+    large = len(json.dumps(whole.meta)) > text
+    shown: dict[str, Any] = {
+        "title": whole.title[:text],
+        "text": "".join(page.items),
+        "meta": {} if large else whole.meta,
+    }
+    return EntryPart.model_validate({**whole.model_dump(), **shown, "meta_cut": large, "next_cursor": page.next})
 
 
 def show_entry(kb: KnowledgeBase, entry_id: str, visibility: Mapping[str, Any]) -> EntryAnswer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
@@ -59,12 +60,16 @@ def make_report(
 
 
 def told_hit(rank: int, hit: Hit, names: Mapping[str, str], nodes: list[str], text: int | None = None) -> SearchHit:
-    """A hit as it is answered; ``names`` are those of the nodes on its path, ``text`` cuts its text."""
+    """A hit as it is answered; ``names`` are those of the nodes on its path.
+
+    ``text`` cuts its text to so many characters, and leaves out a ``meta`` that takes more as JSON.
+    """
+    large = text is not None and len(json.dumps(hit.meta)) > text
     return SearchHit(
         rank=rank,
         entry=hit.entry,
         score=hit.score,
-        title=hit.title,
+        title=hit.title[:text],
         text=hit.text[:text],
         text_cut=text is not None and len(hit.text) > text,
         kind=hit.kind,
@@ -72,7 +77,8 @@ def told_hit(rank: int, hit: Hit, names: Mapping[str, str], nodes: list[str], te
         document=hit.document,
         start_line=hit.start_line,
         end_line=hit.end_line,
-        meta=hit.meta,
+        meta={} if large else hit.meta,
+        meta_cut=large,
         nodes=nodes,
         why=None if hit.explanation is None else _why(hit.explanation, names),
     )

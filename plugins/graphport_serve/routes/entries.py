@@ -38,9 +38,9 @@ class NewEntry(BaseModel):
 
     id: str = Field(min_length=1, max_length=1000)
     text: str
-    title: str = ""
+    title: str = Field(default="", max_length=2000)
     kind: str = Field(default="passage", min_length=1, max_length=200)
-    names: list[str] = Field(default_factory=list, max_length=1000)
+    names: list[Annotated[str, Field(max_length=1000)]] = Field(default_factory=list, max_length=1000)
     meta: dict[str, Any] = Field(default_factory=dict)
     flagged: bool = False
     valid_to: float | None = Field(default=None, allow_inf_nan=False, description="Seconds since the epoch.")

@@ -69,7 +69,7 @@ class SearchTools(Tools):
     ) -> answers.EntryPart:
         """The whole text of a passage, symbol or chapter, a part at a time."""
         bounds = Bounds(CHARACTERS, CHARACTERS)
-        question = partial(entries.read_entry, entry_id=entry, bounds=bounds, cursor=cursor)
+        question = partial(entries.read_entry, entry_id=entry, bounds=bounds, text=TEXT, cursor=cursor)
         return await self._ask(ctx, knowledge_base, question)
 
     async def list_knowledge_bases(self, ctx: Ctx) -> answers.KnowledgeBases:
