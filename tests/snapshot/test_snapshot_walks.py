@@ -5,22 +5,25 @@ from __future__ import annotations
 import gc
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from snapshot_graphs import assert_same
 
 from graphport import Edge, GraphSnapshot, Node, top_personalized_pagerank
 from graphport.rank import row_splice, step
 from graphport.rank.step import WalkKind
 from graphport.rank.walk import walk_of
-from graphport.retrieval.pointing import pointing_graph, specificity
-from graphport.snapshot import Splice, cache, earlier, snapshot_of
+from graphport.retrieval.pointing import both_ways, pointing_graph, specificity
+from graphport.snapshot import IndexArray, Splice, cache, earlier, snapshot_of
+from graphport.snapshot.canonical import edge_order
 from graphport_memory.storage import MemoryStorage
 
 IDS = [f"n{i:02d}" for i in range(10)]
@@ -77,7 +80,8 @@ def assert_same_walks(found: GraphSnapshot, expected: GraphSnapshot) -> None:
         assert [(w.reversible, w.loops) for w in walks[:1]] == [(w.reversible, w.loops) for w in walks[1:]]
     assert found.entry_mask().tolist() == expected.entry_mask().tolist()
     assert specificity(found).tobytes() == specificity(expected).tobytes()
-    assert_same(pointing_graph(found), pointing_graph(expected))
+    for arcs_of in (pointing_graph, both_ways):
+        assert_same(arcs_of(found), arcs_of(expected))
 
 
 @given(history=histories(), folder=st.booleans())
@@ -239,20 +243,25 @@ def test_two_splices_are_one(rows: int, data: st.DataObject) -> None:
     assert set(both.seams.tolist()) >= {at for at in old.tolist() if at - 1 in old and after[at] != after[at - 1] + 1}
 
 
-def test_a_small_write_costs_no_new_arcs_for_the_walk_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("arcs_of", [pointing_graph, both_ways])
+def test_a_small_write_costs_no_new_arcs_for_a_search(
+    arcs_of: Callable[[GraphSnapshot], GraphSnapshot], monkeypatch: pytest.MonkeyPatch
+) -> None:
     storage = MemoryStorage()
     ring(storage)
-    pointing_graph(snapshot_of(storage))
+    arcs_of(snapshot_of(storage))
     storage.upsert_nodes([Node("m", "k", "m", "entry")])
     storage.upsert_edges([Edge("m", "n005", "e"), Edge("n001", "n003", "e")])
-    expected = pointing_graph(storage.snapshot())
+    ordered: list[int] = []
 
-    def refuse(_: GraphSnapshot) -> None:
-        pytest.fail("built again")
+    def counted(source: IndexArray, *rest: Any) -> NDArray[np.int64] | None:
+        ordered.append(len(source))
+        return edge_order(source, *rest)
 
-    for build in ("_pointing", "_neighbors"):
-        monkeypatch.setattr(f"graphport.retrieval.pointing.{build}", refuse)
-    assert_same(pointing_graph(snapshot_of(storage)), expected)
+    monkeypatch.setattr("graphport.retrieval.pointing.edge_order", counted)
+    found = arcs_of(snapshot_of(storage))
+    assert max(ordered) < 50, "of 2,404 arcs"
+    assert_same(found, arcs_of(storage.snapshot()))
 
 
 def test_a_new_kind_of_edge_costs_new_arcs_with_other_codes() -> None:

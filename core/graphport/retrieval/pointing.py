@@ -7,7 +7,7 @@ it mentions, and from a name to the entry that carries it; a tenth of the weight
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,16 +40,12 @@ def pointing_graph(graph: GraphSnapshot) -> GraphSnapshot:
     entries mention says little about each. To one with a single neighbor there is no arc, for it leads
     nowhere. The kind of an arc is its edge's with `ALONG` or `BACK` behind.
     """
-    return graph.derived(
-        "retrieval:pointing", lambda one: _arc_graph(one, one.derived_arrays("pointing", _pointing, _patched_pointing))
-    )
+    return graph.derived("retrieval:pointing", lambda one: _kept_arcs(one, "pointing", _pointing))
 
 
 def both_ways(graph: GraphSnapshot) -> GraphSnapshot:
     """The undirected walk as a directed graph: two arcs of the same weight for each edge; kept with ``graph``."""
-    return graph.derived(
-        "retrieval:both-ways", lambda one: _arc_graph(one, _arrays(one, _two_way(_edges(one), one.weight, one.weight)))
-    )
+    return graph.derived("retrieval:both-ways", lambda one: _kept_arcs(one, "bothways", _both_ways))
 
 
 def specificity(graph: GraphSnapshot) -> NDArray[np.float64]:
@@ -114,29 +110,45 @@ class _Edges(NamedTuple):
     weight: NDArray[np.float64]
 
 
-def _edges(graph: GraphSnapshot) -> _Edges:
-    return _Edges(
-        graph.n_nodes, graph.edge_kinds, graph.source_index, graph.target_index, graph.edge_kind, graph.weight
-    )
+Weighing = Callable[[GraphSnapshot, _Edges, Any], Csr]
+"""The arcs of edges that join those nodes of a graph that are picked by a slice or an array of rows."""
 
 
-def _pointing(graph: GraphSnapshot) -> Arrays:
-    return _arrays(graph, _weighed(_edges(graph), _worth(graph)))
+def _kept_arcs(graph: GraphSnapshot, key: str, weigh: Weighing) -> GraphSnapshot:
+    """The graph of all arcs. The weight of one depends on its edge and on the edges of the two that it joins."""
+
+    def made(one: GraphSnapshot) -> Arrays:
+        edges = _Edges(one.n_nodes, one.edge_kinds, one.source_index, one.target_index, one.edge_kind, one.weight)
+        return _arrays(one, weigh(one, edges, slice(None)))
+
+    def patched(one: GraphSnapshot, earlier: Arrays, changes: RowChanges) -> Arrays | None:
+        if earlier["kinds"].tobytes() != _text(one.edge_kinds).tobytes():
+            return None
+        whole = Csr(earlier["indptr"], earlier["target"], {name: earlier[name] for name in ("kind", "weight")})
+        part = touched_edges(one, changes, whole)
+        if part is None:
+            return None
+        at = part.edges
+        edges = _Edges(
+            part.n_nodes, one.edge_kinds, part.source_index, part.target_index, one.edge_kind[at], one.weight[at]
+        )
+        return _arrays(one, spliced(whole, changes, part, weigh(one, edges, part.rows)))
+
+    return _arc_graph(graph, graph.derived_arrays(key, made, patched))
 
 
-def _patched_pointing(graph: GraphSnapshot, earlier: Arrays, changes: RowChanges) -> Arrays | None:
-    """What an arc is worth depends on the edges of the node it leads to, so only arcs at touched nodes change."""
-    if earlier["kinds"].tobytes() != _text(graph.edge_kinds).tobytes():
-        return None
-    whole = Csr(earlier["indptr"], earlier["target"], {name: earlier[name] for name in ("kind", "weight")})
-    part = touched_edges(graph, changes, whole)
-    if part is None:
-        return None
-    edges = _Edges(
-        part.n_nodes, graph.edge_kinds, part.source_index, part.target_index, graph.edge_kind[part.edges],
-        graph.weight[part.edges],
-    )  # fmt: skip
-    return _arrays(graph, spliced(whole, changes, part, _weighed(edges, _worth(graph)[part.rows])))
+def _both_ways(_graph: GraphSnapshot, edges: _Edges, _nodes: Any) -> Csr:
+    return _two_way(edges, edges.weight, edges.weight)
+
+
+def _pointing(graph: GraphSnapshot, edges: _Edges, nodes: Any) -> Csr:
+    worth = _worth(graph)[nodes]
+    naming = edges.kind == _naming(edges.kinds)
+    is_structure = np.array([kind in STRUCTURE for kind in edges.kinds], dtype=bool)[edges.kind]
+    weight = edges.weight * np.where(is_structure, STRUCTURE_WEIGHT, 1.0)
+    along = weight * worth[edges.target] * np.where(naming, AGAINST, 1.0)
+    back = weight * worth[edges.source] * np.where(naming, 1.0, AGAINST)
+    return _two_way(edges, along, back)
 
 
 def _worth(graph: GraphSnapshot) -> NDArray[np.float64]:
@@ -146,15 +158,6 @@ def _worth(graph: GraphSnapshot) -> NDArray[np.float64]:
     worth[graph.entry_mask()] = 1.0
     worth[carried_names(graph)] = 1.0
     return worth
-
-
-def _weighed(edges: _Edges, worth: NDArray[np.float64]) -> Csr:
-    naming = edges.kind == _naming(edges.kinds)
-    is_structure = np.array([kind in STRUCTURE for kind in edges.kinds], dtype=bool)[edges.kind]
-    weight = edges.weight * np.where(is_structure, STRUCTURE_WEIGHT, 1.0)
-    along = weight * worth[edges.target] * np.where(naming, AGAINST, 1.0)
-    back = weight * worth[edges.source] * np.where(naming, 1.0, AGAINST)
-    return _two_way(edges, along, back)
 
 
 def _two_way(edges: _Edges, along: NDArray[np.float64], back: NDArray[np.float64]) -> Csr:
