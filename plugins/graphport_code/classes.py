@@ -10,7 +10,18 @@ from graphport_code.ir import Expr
 from graphport_code.languages import family_of
 from graphport_code.stored_attributes import stored
 from graphport_code.unit import plain_name
-from graphport_code.values import OUTSIDE, Class, Function, Instance, Outside, Super, Value, distinct
+from graphport_code.values import (
+    OUTSIDE,
+    Class,
+    Constant,
+    Container,
+    Function,
+    Instance,
+    Outside,
+    Super,
+    Value,
+    distinct,
+)
 from graphport_code.world import member_name, methods_name, subclass_name
 
 if TYPE_CHECKING:
@@ -72,7 +83,7 @@ def of_instance(evaluator: Evaluator, instance: Instance, text: str) -> Values:
 def _of_instance(evaluator: Evaluator, instance: Instance, text: str) -> Values:
     order = linearize(evaluator, instance.of)
     found, whole = _inherited(evaluator, order, text, instance)
-    if not instance.inferred and not functions(found):
+    if not instance.inferred and all(isinstance(value, (Outside, Constant, Container)) for value in found):
         found = distinct([*found, *stored(evaluator, instance.of, text)])
     if not instance.exact and (not found or all(_is_abstract(value) for value in found)):
         below = _below(evaluator, instance, text)

@@ -8,7 +8,7 @@ from rich.markup import escape
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import show_hits
 from graphport_code.symbols import SYMBOL_KINDS
-from graphport_code.tools import find_callers, find_similar, find_symbol, get_call_graph
+from graphport_code.tools import MAX_FOUND, Callers, find_callers, find_similar, find_symbol, get_call_graph
 
 
 @click.group()
@@ -48,11 +48,25 @@ def callers(cli: Cli, name: str, symbol: str, as_json: bool) -> None:
     if as_json:
         cli.print_json(found)
         return
-    if not found.precise:
-        cli.console.print("no call is known: where its name is mentioned")
+    cli.console.print(_what_is_told(found, symbol), markup=False, end="")
+    names = {target.id: target.qualified for target in found.targets}
     for caller in found.callers:
         how = f"{caller.via} {caller.confidence}".strip()
-        _line(cli, caller.file, caller.line, caller.symbol.qualified, how)
+        called = f" -> {names[caller.target]}" if len(names) > 1 else ""
+        _line(cli, caller.file, caller.line, f"{caller.symbol.qualified}{called}", how)
+
+
+def _what_is_told(found: Callers, symbol: str) -> str:
+    """A line before callers that are not all calls of one symbol; "" for those that are."""
+    if not found.callers:
+        return f"no call is known, and nothing mentions {symbol!r}\n"
+    if all(caller.via == "uses" for caller in found.callers):
+        return "no call is known: where its name is mentioned\n"
+    if len(found.targets) > 1:
+        rest = "" if found.precise else "; of those without a known call, where their name is mentioned"
+        most = "or more " if len(found.targets) >= MAX_FOUND else ""
+        return f"{len(found.targets)} {most}symbols are called {symbol!r}{rest}\n"
+    return ""
 
 
 @code.command()

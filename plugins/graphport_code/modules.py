@@ -104,6 +104,14 @@ def _roots(world: World, tail: str) -> Iterator[tuple[str, Module]]:
         yield place[: len(place) - len(tail)].rstrip("/"), Module(place, path)
 
 
+def imported_from_indexed_package(world: World, importer: str, name: str, member: str) -> Module | None:
+    """The module that ``from package import member`` means where the package's own folder was indexed."""
+    if family_of(importer) != "python" or "." in name or name in sys.stdlib_module_names:
+        return None
+    found = _inside_indexed_package(world, f"{name}/{member}")
+    return found[0] if found else None
+
+
 def _inside_indexed_package(world: World, tail: str) -> list[Module]:
     """``package.part`` where the package's own folder was indexed, so that its name is in no path."""
     _, _, rest = tail.partition("/")

@@ -9,7 +9,7 @@ from graphport_code import classes, parameters
 from graphport_code.common_names import BUILTINS
 from graphport_code.ir import Expr
 from graphport_code.languages import family_of
-from graphport_code.modules import find_modules, module_below
+from graphport_code.modules import find_modules, imported_from_indexed_package, module_below
 from graphport_code.unit import MODULE
 from graphport_code.values import OUTSIDE, Builtin, Class, Frame, Instance, Module, Outside, Value, distinct
 from graphport_code.world import binding_name
@@ -125,6 +125,10 @@ def _outside(module_name: str) -> Values:
 
 def imported(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:
     modules = find_modules(evaluator.world, frame.path, expr[1], expr[2])
+    if not modules and not expr[2]:
+        inside = imported_from_indexed_package(evaluator.world, frame.path, expr[1], expr[3])
+        if inside is not None:
+            return (inside,)
     if not modules:
         return (Builtin(expr[3]),) if expr[1] in FOLLOWED else (OUTSIDE,)
     if len(modules) > 1:

@@ -11,7 +11,7 @@ from graphport_code.world import stored_name
 if TYPE_CHECKING:
     from graphport_code.evaluate import Evaluator, Values
 
-MAX_SITES = 40
+MAX_SITES = 20
 """An attribute that is set in more places is one of many classes."""
 
 

@@ -16,6 +16,7 @@ from graphport.errors import GraphportError, InvalidQueryError
 from graphport.model import Direction, Edge, Node
 from graphport.retrieval.hits import Hit
 from graphport.storage import GraphStorage
+from graphport_code.module_paths import spelled_by_module
 from graphport_code.symbols import SYMBOL_KINDS
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ def find_symbol(
 ) -> list[CodeSymbol]:
     """Symbols of that name by file and line: exact ones, else in any case, else those that begin so.
 
-    ``name`` may be qualified (``Class.method``, ``module::Type::method``), ``path::name`` or a node id.
+    ``name`` may be qualified (``Class.method``, ``module::Type::method``), also by modules
+    (``package.module.Class.method``), ``path::name`` or a node id.
     ``file`` is a path or its end, ``kind`` one of `graphport_code.symbols.SYMBOL_KINDS`.
     """
     if not name.strip():
@@ -129,8 +131,9 @@ def find_symbol(
         return [_symbol(node) for node in by_id if _wanted(node, file, kind)]
     path, wanted = _split(name)
     path = file if file is not None else path
-    exact = [node for node in storage.iter_nodes(name=_last(wanted)) if _wanted(node, path, kind)]
-    found = [_symbol(node) for node in exact if _ends_with(_qualified(node), wanted)]
+    named = [node for node in storage.iter_nodes(name=_last(wanted)) if _wanted(node, path, kind)]
+    exact = [node for node in named if _ends_with(_qualified(node), wanted)] or spelled_by_module(named, wanted)
+    found = [_symbol(node) for node in exact]
     if not found:
         found = _inexact(storage, wanted, path, kind)
     return sorted(found, key=lambda symbol: (symbol.file, symbol.line, symbol.id))[:limit]

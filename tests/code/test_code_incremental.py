@@ -106,3 +106,35 @@ def test_a_new_file_links_those_whose_names_it_defines() -> None:
     assert ("other.py::unrelated", "third.py::A.sand") in found.calls()
     found.change({"third.py": None})
     assert found.canonical() == project().canonical()
+
+
+def test_another_class_with_the_same_attributes_takes_certainty_away() -> None:
+    files = {
+        "one.py": "class One:\n    def go_on(self): pass\n    def put_in(self): pass\n",
+        "main.py": "def main(x):\n    x.go_on()\n    x.put_in()\n",
+    }
+    project = Project(files)
+    assert {edge.props["confidence"] for edge in project.edges("calls").values()} == {"unique"}
+    other = {"two.py": files["one.py"].replace("One", "Two")}
+    project.change(other)
+    assert project.linked == {"main.py", "two.py"}
+    assert {edge.props["confidence"] for edge in project.edges("calls").values()} == {"ambiguous"}
+    assert project.canonical() == Project(files | other).canonical()
+
+
+def test_what_is_put_into_an_attribute_from_another_file_links_its_class_anew() -> None:
+    files = {
+        "stack.py": "class Stack:\n    def __init__(self): self.steps = []\n"
+        "    def run(self):\n        for step in self.steps: step()\n",
+        "build.py": "from stack import Stack\ndef f(): pass\ndef build(stack: Stack): pass\n",
+    }
+    project = Project(files)
+    assert project.calls() == set()
+    edited = {
+        "build.py": files["build.py"]
+        .replace("pass\n", "stack.steps.append(f)\n")
+        .replace("stack.steps.append(f)", "pass", 1)
+    }
+    project.change(edited)
+    assert project.calls() == {("stack.py::Stack.run", "build.py::f")}
+    assert project.canonical() == Project(files | edited).canonical()

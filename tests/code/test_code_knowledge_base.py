@@ -94,7 +94,7 @@ def test_an_edited_file_changes_the_graph(knowledge_base: KnowledgeBase, tmp_pat
         (["callers", "code", "parse_date"], "src/dates.py:10  report  calls exact"),
         (["callgraph", "code", "report"], "report -> parse_date  exact"),
         (["similar", "code", "parse_date", "-k", "1"], "parse_time"),
-        (["callers", "code", "parse_time"], "no call is known"),
+        (["callers", "code", "parse_time"], "no call is known, and nothing mentions 'parse_time'"),
     ],
 )
 def test_the_command_line_asks_the_tools(

@@ -274,6 +274,19 @@ def test_a_module_may_be_imported_by_a_string() -> None:
     }
 
 
+def test_a_package_may_import_by_its_name_though_its_own_folder_was_indexed() -> None:
+    files = {
+        "__init__.py": "VERSION = 1\n",
+        "template.py": "def render(): pass\n",
+        "app.py": "from shop import template\nfrom json import template as other\ndef main():\n"
+        "    template.render()\n    other.render()\n",
+    }
+    edges = Project(files).edges("calls")
+    assert {(key[0], key[2]): edge.props["line"] for key, edge in edges.items()} == {
+        ("app.py::main", "template.py::render"): 4
+    }
+
+
 def test_what_only_use_tells_is_no_better_than_a_unique_name() -> None:
     source = """
     class Part:

@@ -84,7 +84,17 @@ def test_a_symbol_is_found_by_name_with_file_and_line(storage: GraphStorage) -> 
 
 @pytest.mark.parametrize(
     "name",
-    ["Cart.report", "Cart::report", "report", "shop/cart.py::Cart.report", "symbol:shop/cart.py::Cart.report"],
+    [
+        "Cart.report",
+        "Cart::report",
+        "report",
+        "shop/cart.py::Cart.report",
+        "symbol:shop/cart.py::Cart.report",
+        "shop.cart.Cart.report",
+        "cart.Cart.report",
+        "indexed_folder.shop.cart.Cart.report",
+        "shop.Cart.report",
+    ],
 )
 def test_qualified_names_paths_and_ids_lead_to_the_same_symbol(storage: GraphStorage, name: str) -> None:
     assert [symbol.qualified for symbol in find_symbol(storage, name)] == ["Cart.report"]
@@ -179,6 +189,19 @@ def test_a_name_that_several_symbols_bear_gives_the_callers_of_each() -> None:
         ("file:a.py", "symbol:a.py::f"),
         ("symbol:b.py::g", "symbol:b.py::f"),
     ]
+
+
+def test_a_module_before_a_name_says_which_one_is_meant() -> None:
+    files = dict.fromkeys(("db/models/base.py", "forms/models.py"), "class Model:\n    def save(self): pass\n")
+    storage = Project(files).fill(open_storage("memory"))
+    named = ("db.models.base.Model.save", "forms.models.Model.save", "db.models.Model.save", "other.Model.save")
+    found = {name: [symbol.file for symbol in find_symbol(storage, name)] for name in named}
+    assert found == {
+        "db.models.base.Model.save": ["db/models/base.py"],
+        "forms.models.Model.save": ["forms/models.py"],
+        "db.models.Model.save": ["db/models/base.py"],
+        "other.Model.save": [],
+    }
 
 
 def test_ambiguous_callers_say_what_else_may_be_meant() -> None:
