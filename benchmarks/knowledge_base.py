@@ -126,7 +126,7 @@ def _timed(kb: KnowledgeBase, question: str, *, graph: bool) -> tuple[float, flo
 def index_table(source: Path) -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         rows: list[tuple[str, str]] = []
-        seconds = {}
+        seconds: dict[str, float] = {}
         for embedder in ("none", "wordllama", "minilm"):
             with open_knowledge_base(Path(folder) / embedder, embedder=embedder) as kb:
                 started = time.perf_counter()
