@@ -49,7 +49,11 @@ PACKAGES = {
     "tomlkit": Package(
         "tomlkit==0.13.2", "tomlkit", ("tests/test_api.py", "tests/test_items.py", "tests/test_write.py")
     ),
+    "parso": Package("parso==0.8.4", "parso", ("test",)),
+    "mako": Package("Mako==1.3.5", "mako", ("test",), ("markupsafe",)),
+    "marko": Package("marko==2.1.2", "marko"),
 }
+"""The first six were looked at while the resolver was written, marko for one cause; parso and mako never."""
 BY_ITSELF = re.compile(r"__(?!init__|new__|call__|enter__|exit__|iter__|next__)\w+__$")
 PROFILER = """
 import json, os, sys, threading

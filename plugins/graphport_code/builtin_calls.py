@@ -28,7 +28,8 @@ from graphport_code.values import (
 )
 
 if TYPE_CHECKING:
-    from graphport_code.evaluate import Evaluator, Values
+    from graphport_code.bounds import Values
+    from graphport_code.evaluate import Evaluator
 
 _SAME = frozenset("iter list tuple set frozenset sorted reversed dict copy deepcopy update_wrapper classmethod".split())
 _ONE_OF = frozenset({"next", "min", "max"})

@@ -25,7 +25,8 @@ from graphport_code.values import (
 from graphport_code.world import member_name, methods_name, subclass_name
 
 if TYPE_CHECKING:
-    from graphport_code.evaluate import Evaluator, Values
+    from graphport_code.bounds import Values
+    from graphport_code.evaluate import Evaluator
 
 MAX_SUBCLASSES = 20
 BASES = "<bases>"

@@ -23,7 +23,8 @@ from graphport_code.values import (
 )
 
 if TYPE_CHECKING:
-    from graphport_code.evaluate import Evaluator, Values
+    from graphport_code.bounds import Values
+    from graphport_code.evaluate import Evaluator
 
 
 def sequence(evaluator: Evaluator, expr: Expr, frame: Frame) -> Values:

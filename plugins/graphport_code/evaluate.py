@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from graphport_code import classes, containers, names, parameters, written_types
+from graphport_code.bounds import Bounded, Values
 from graphport_code.builtin_calls import builtin_result
 from graphport_code.common_names import UNWRAPS
 from graphport_code.imports_by_name import SPLITS
@@ -39,46 +40,22 @@ from graphport_code.values import (
 )
 from graphport_code.world import World
 
-Values = tuple[Value, ...]
-
-FUEL = 500
-"""Steps that one question may cost; what was found until then is the answer.
-
-Measured on networkx and six packages that were traced: three times as much finds 0.1 % more
-and takes half as long again.
-"""
-ENOUGH = FUEL * 4 // 5
-"""What ran out of so much fuel would run out again: its answer is kept as it is."""
-MAX_DEPTH = 50
 MAX_CALLS = 6
 """Calls inside calls whose arguments are followed."""
-MAX_VALUES = 200
-"""Something that may be more things than this is a registry, not a call; so long a written table is one."""
-MAX_SEARCHES = 3
-"""How often a search through the project may start another one."""
 _SIMPLE = frozenset({"k", "pre", "f", "self", "super"})
 """Operations that need no other expression's value, and so neither fuel nor memory."""
-_NEVER = 10**9
 
 
-class Evaluator:
+class Evaluator(Bounded):
     """Answers questions about one document; not shared between threads."""
 
     def __init__(self, world: World) -> None:
+        super().__init__()
         self.world = world
-        self._fuel = 0
-        self._active: dict[Any, int] = {}
-        self._lowest_cut = _NEVER
-        self._memo: dict[Any, tuple[Values, bool]] = {}
-        self.partial = False
-        self._searches = 0
-        self._first_search = 0
 
     def ask(self, expr: Expr, frame: Frame) -> Values:
         """What an expression may stand for, with fresh fuel; ``partial`` says whether there may be more."""
-        self._fuel = FUEL
-        self.partial = False
-        self._lowest_cut = _NEVER
+        self.begin()
         return self.values(expr, frame)
 
     def values(self, expr: Expr, frame: Frame) -> Values:
@@ -96,66 +73,10 @@ class Evaluator:
         if known is not None:
             self.partial = self.partial or known[2]
             return known[1]
-        found, final = self._guarded((id(expr), id(frame)), lambda: self._operations[operation](self, expr, frame))
+        found, final = self.within_bounds((id(expr), id(frame)), lambda: self._operations[operation](self, expr, frame))
         if final:
             frame.memo[place] = (expr, found, self.partial)
         return found
-
-    def remembered(self, key: Any, compute: Callable[[], Values]) -> Values:
-        """``compute()``, once for each key, cut where it needs itself."""
-        known = self._memo.get(key)
-        if known is not None:
-            self.partial = self.partial or known[1]
-            return known[0]
-        found, final = self._guarded(key, compute)
-        if final:
-            self._memo[key] = found, self.partial
-        return found
-
-    def guarded(self, key: Any, compute: Callable[[], Values]) -> Values:
-        """``compute()``, cut where it needs itself."""
-        return self._guarded(key, compute)[0]
-
-    def _guarded(self, key: Any, compute: Callable[[], Values]) -> tuple[Values, bool]:
-        """The answer, and whether it is whole: neither cut short at a question still open nor out of fuel."""
-        place = self._active.get(key)
-        if place is not None:
-            self._lowest_cut = min(self._lowest_cut, place)
-            return (), False
-        fuel = self._fuel
-        self._fuel -= 1
-        depth = len(self._active)
-        if self._fuel < 0 or depth > MAX_DEPTH:
-            self._lowest_cut = -1
-            self.partial = True
-            return (), False
-        before, self._lowest_cut = self._lowest_cut, _NEVER
-        self._active[key] = depth
-        try:
-            found = compute()
-        finally:
-            del self._active[key]
-        final = self._lowest_cut >= depth
-        self._lowest_cut = before if final else min(before, self._lowest_cut)
-        final = final or (self._fuel < 0 and fuel > ENOUGH)
-        return (found if len(found) <= MAX_VALUES else ()), final
-
-    @property
-    def spent(self) -> bool:
-        """Whether nothing more will be found for this question."""
-        return self._fuel < 0
-
-    def searched(self, find: Callable[[], Values]) -> Values:
-        """``find()``, which looks through the project; () where too many such searches have led to one another."""
-        if self._searches >= MAX_SEARCHES:
-            return ()
-        if not self._searches:
-            self._first_search = len(self._active) - 1
-        self._searches += 1
-        try:
-            return find()
-        finally:
-            self._searches -= 1
 
     def all_of(self, thunks: Iterable[Thunk]) -> Values:
         return distinct([value for thunk in thunks for value in self.values(thunk.expr, thunk.frame)])

@@ -10,7 +10,8 @@ from graphport_code.values import OUTSIDE, Constant, Container, Frame, Module, V
 from graphport_code.world import binding_name
 
 if TYPE_CHECKING:
-    from graphport_code.evaluate import Evaluator, Values
+    from graphport_code.bounds import Values
+    from graphport_code.evaluate import Evaluator
 
 SPLITS = frozenset({"split", "rsplit", "partition", "rpartition"})
 

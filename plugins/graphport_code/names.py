@@ -15,7 +15,8 @@ from graphport_code.values import OUTSIDE, Builtin, Class, Frame, Instance, Modu
 from graphport_code.world import binding_name
 
 if TYPE_CHECKING:
-    from graphport_code.evaluate import Evaluator, Values
+    from graphport_code.bounds import Values
+    from graphport_code.evaluate import Evaluator
 
 FOLLOWED = frozenset({"functools", "importlib", "typing", "typing_extensions"})
 """Modules of the standard library whose functions `graphport_code.builtin_calls` knows."""

@@ -13,7 +13,8 @@ from graphport_code.values import Class, Constant, Frame, Function, Instance, Ou
 from graphport_code.world import call_name, passed_name
 
 if TYPE_CHECKING:
-    from graphport_code.evaluate import Evaluator, Values
+    from graphport_code.bounds import Values
+    from graphport_code.evaluate import Evaluator
 
 MAX_SITES = 40
 """Calls that are looked at for one function; one that is called from everywhere is handed anything."""

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Protocol
 
 from graphport_code.ir import MAX_DEPTH, OPAQUE, UNKNOWN, Expr, make, union
+from graphport_code.python_literals import beginning, constant
 from graphport_code.unit import plain_name
 
 
@@ -32,10 +33,6 @@ class Writer(Protocol):
 
 MAX_ITEMS = 200
 """Of a longer literal only the first items are followed: it is data, not a table of functions."""
-MAX_KEY = 40
-"""A longer string is no key of a table of functions."""
-MAX_PATH = 100
-"""A longer string is no path to something that is imported by it."""
 MAX_NESTING = 60
 """Deeper expressions are read by their surface; Python's own parser allows 200 parentheses."""
 
@@ -238,27 +235,6 @@ class ExpressionReader:
         ast.GeneratorExp: _comprehension,
         ast.DictComp: _comprehension,
     }
-
-
-def constant(value: object) -> Expr:
-    """A literal as a possible key, or as something of no interest."""
-    if value is None or isinstance(value, bool):
-        return make("k", value)
-    if isinstance(value, int) and abs(value) < 2**31:
-        return make("k", value)
-    if isinstance(value, str) and (len(value) <= MAX_KEY or _is_path(value)):
-        return make("k", value)
-    return OPAQUE
-
-
-def _is_path(text: str) -> bool:
-    """Whether a string may say where something is: ``package.module:name``."""
-    return len(text) <= MAX_PATH and all(part.isidentifier() for part in text.replace(":", ".").split("."))
-
-
-def beginning(text: str) -> Expr:
-    """A string of which the beginning is known, if that could be the beginning of a name."""
-    return make("pre", text) if text.isidentifier() and len(text) <= MAX_KEY else OPAQUE
 
 
 def targets(target: ast.expr, value: Expr) -> Iterable[tuple[str, Expr]]:

@@ -9,7 +9,8 @@ from graphport_code.values import Class, Instance, Value, distinct
 from graphport_code.world import stored_name
 
 if TYPE_CHECKING:
-    from graphport_code.evaluate import Evaluator, Values
+    from graphport_code.bounds import Values
+    from graphport_code.evaluate import Evaluator
 
 MAX_SITES = 20
 """An attribute that is set in more places is one of many classes."""

@@ -10,10 +10,9 @@ from graphport_code.values import Class, Frame, Instance
 from graphport_code.world import attribute_name
 
 if TYPE_CHECKING:
-    from graphport_code.evaluate import Evaluator, Values
+    from graphport_code.bounds import Values
+    from graphport_code.evaluate import Evaluator
 
-MIN_ATTRIBUTES = 2
-"""One attribute tells a class from others by chance."""
 MAX_OWNERS = 12
 """An attribute that more classes have of their own tells nothing."""
 

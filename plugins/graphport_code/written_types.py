@@ -20,7 +20,8 @@ from graphport_code.values import (
 )
 
 if TYPE_CHECKING:
-    from graphport_code.evaluate import Evaluator, Values
+    from graphport_code.bounds import Values
+    from graphport_code.evaluate import Evaluator
 
 _ELEMENT_FIRST = frozenset(
     "list List set Set frozenset FrozenSet tuple Tuple Sequence MutableSequence Iterable Iterator Collection deque "
