@@ -43,9 +43,10 @@ class GraphStorage(Protocol):
 
     Everywhere: rows are checked before the first write (`graphport.model`); order is by code point;
     absent is a missing key, empty is an empty container, and whatever stopped an answer is raised as a
-    `StorageError`. Ids, names and kinds are kept byte for byte. Handles may be shared by threads: a
-    transaction belongs to the thread that opened it, other threads' writes wait for it, and their reads
-    see only what is committed. A read inside a transaction sees its own writes.
+    `StorageError`. Ids, names and kinds are kept byte for byte, weights and numbers in props bit for bit
+    (-0.0 is not 0.0). Handles may be shared by threads: a transaction belongs to the thread that opened
+    it, other threads' writes wait for it, and their reads see only what is committed. A read inside a
+    transaction sees its own writes.
     """
 
     @property
@@ -140,7 +141,7 @@ class GraphStorage(Protocol):
         """Replace everything with ``graph``, atomically and much faster than upserts.
 
         Takes the props along where the snapshot has some. Raises `TransactionError` inside a transaction
-        and `InvalidInputError` if two edges have one key.
+        and `InvalidInputError`, naming it, if two edges have one key.
         """
         ...
 

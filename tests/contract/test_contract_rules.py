@@ -26,8 +26,7 @@ class TestStore(GraphStorageContract):
 
 def run(folder: Path, body: str, *selected: str) -> str:
     """What pytest prints about those tests of a store whose test class has this body."""
-    file = folder / "test_store.py"
-    file.write_text(HEADER + indent(body, "    "))
+    file = _store(folder, body)
     tests = [f"{file}::TestStore::{test}" for test in selected]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", *tests],
@@ -36,6 +35,12 @@ def run(folder: Path, body: str, *selected: str) -> str:
         text=True,
     )
     return done.stdout + done.stderr
+
+
+def _store(folder: Path, body: str) -> Path:
+    file = folder / "test_store.py"
+    file.write_text(HEADER + indent(body, "    "))
+    return file
 
 
 def test_a_contract_test_cannot_be_overridden() -> None:
@@ -100,3 +105,14 @@ def test_a_capability_that_is_declared_but_not_tested_is_noticed(tmp_path: Path)
 def test_a_failure_shows_the_values(tmp_path: Path) -> None:
     said = run(tmp_path, "backend = MEMORY", "test_the_declared_capabilities_are_those_of_the_test")
     assert "assert frozenset() ==" in said
+
+
+def test_simple_promises_come_first_and_the_long_random_test_last(tmp_path: Path) -> None:
+    listed = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", _store(tmp_path, "pass")],
+        capture_output=True,
+        text=True,
+    )
+    ran = [line for line in listed.stdout.split("\n") if "::TestStore::" in line]
+    assert ran[0].endswith("test_a_node_comes_back_as_it_was")
+    assert ran[-1].endswith("test_any_sequence_of_calls_agrees_with_networkx")

@@ -17,20 +17,21 @@ from graphport.testing.contract.transactions import TransactionPromises
 from graphport.testing.contract.walks import WalkPromises
 
 
+# pytest runs the tests of the last base first: rows before all that is made of them, the long random test at the end.
 class GraphStorageContract(
-    RowPromises,
-    RefusalPromises,
-    DeletePromises,
-    ReadPromises,
-    TransactionPromises,
-    RevisionPromises,
-    SnapshotPromises,
-    ChangePromises,
-    WalkPromises,
-    IsolationPromises,
-    HandlePromises,
-    EnginePromises,
     StatefulPromises,
+    EnginePromises,
+    HandlePromises,
+    IsolationPromises,
+    WalkPromises,
+    ChangePromises,
+    SnapshotPromises,
+    RevisionPromises,
+    TransactionPromises,
+    ReadPromises,
+    DeletePromises,
+    RefusalPromises,
+    RowPromises,
 ):
     """Every promise of `GraphStorage`, as pytest tests. A subclass is a backend's whole test file::
 

@@ -61,7 +61,9 @@ def writes(storage: GraphStorage) -> dict[str, Callable[[], Any]]:
 
 class HandlePromises(ContractBase):
     def test_the_declared_capabilities_are_those_of_the_test(self) -> None:
-        assert self.capabilities == self.backend.capabilities
+        assert self.capabilities == self.backend.capabilities, (
+            "left: `capabilities` of the test class, right: those of its `backend`; both are what works, and no more"
+        )
 
     def test_it_is_a_graph_storage_with_the_same_signatures(self, storage: GraphStorage) -> None:
         assert isinstance(storage, GraphStorage)
