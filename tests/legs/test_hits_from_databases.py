@@ -7,6 +7,7 @@ import math
 from decimal import Decimal
 from uuid import UUID
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -108,3 +109,11 @@ class TestFusionOfTheirs:
     def test_rankings_may_be_arrays_and_generators(self) -> None:
         fused = reciprocal_rank_fusion([np.array(["a", "b"]), (each for each in "b")])  # type: ignore[list-item]  # taken all the same
         assert dict(fused) == {"a": 1 / 61, "b": 1 / 62 + 1 / 61}
+
+
+@pytest.mark.parametrize(
+    "graph", [None, nx.Graph(), [Hit("a", 0.5)], "links.kuzu"], ids=["None", "networkx", "hits", "path"]
+)
+def test_what_is_no_graph_is_an_error_that_says_what_is(graph: GraphStorage) -> None:
+    with pytest.raises(InvalidInputError, match=r"the graph is .*; give what open_storage opened"):
+        graph_rerank([Hit("a", 0.5)], graph)

@@ -55,12 +55,14 @@ def snapshot_of(
     of graphs and processes, and may be deleted at any time.
 
     Only a snapshot whose ``revision`` is known is kept, so what a transaction sees of itself is never handed
-    to anyone else.
+    to anyone else. Raises `InvalidInputError` for what is neither a storage nor a snapshot.
     """
     if isinstance(graph, GraphSnapshot):
         if kinds is not None:
             raise InvalidInputError("kinds can be chosen when a snapshot is read, not afterwards")
         return graph
+    if not hasattr(graph, "revision"):  # isinstance looks at every method, which is too much for each question
+        raise InvalidInputError(f"the graph is {type(graph).__name__} {graph!r:.80}; give what open_storage opened")
     wanted = check_kinds(kinds)
     with _cache_lock:
         kept = _cache.setdefault(graph, _Kept())
