@@ -35,7 +35,7 @@ def test_a_name_in_a_comment_is_a_mention_and_no_call() -> None:
     assert ("dates.py::handle_summary", "uses", "dates.py::parse_date") in project.edges("uses")
 
 
-CASES = {
+CASES: dict[str, tuple[str, set[str]]] = {
     "assigned names": ("def f(): pass\ng = f\ng()", {"<file> -> f"}),
     "the last assignment counts": (
         "def f(): pass\ndef g(): pass\nh = f\nh = g\nh()",

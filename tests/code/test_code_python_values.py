@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 from code_driver import Project, calls_of
 
-CASES = {
+CASES: dict[str, tuple[str, set[str]]] = {
     "an object's class makes another one": (
         """
         class A:

@@ -192,7 +192,8 @@ def test_a_name_that_several_symbols_bear_gives_the_callers_of_each() -> None:
 
 
 def test_a_module_before_a_name_says_which_one_is_meant() -> None:
-    files = dict.fromkeys(("db/models/base.py", "forms/models.py"), "class Model:\n    def save(self): pass\n")
+    source = "class Model:\n    def save(self): pass\n"
+    files = {"db/models/base.py": source, "forms/models.py": source}
     storage = Project(files).fill(open_storage("memory"))
     named = ("db.models.base.Model.save", "forms.models.Model.save", "db.models.Model.save", "other.Model.save")
     found = {name: [symbol.file for symbol in find_symbol(storage, name)] for name in named}
