@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
@@ -14,10 +13,7 @@ from graphport.cli.show import show_hits, show_report, table
 from graphport.config import GraphMode, LinkerName, Mode
 from graphport.knowledge.embeddings import choose_embedder
 from graphport.knowledge.folders import knowledge_bases
-
-if TYPE_CHECKING:
-    from graphport.knowledge.base import KnowledgeBase
-    from graphport.retrieval.hits import Hit
+from graphport.retrieval.hits import explained_names
 
 _MODES = click.Choice(["hybrid", "lexical", "dense"])
 _LINKERS = click.Choice(["containment", "fuzzy", "embedding"])
@@ -77,19 +73,9 @@ def search(
         if as_json:
             cli.print_json(hits)
         else:
-            show_hits(cli.console, hits, question, explain=explain, names=path_names(kb, hits) if explain else {})
-
-
-def path_names(kb: KnowledgeBase, hits: list[Hit]) -> dict[str, str]:
-    """Names of the nodes that the query was linked to, and of those on the hits' paths."""
-    ids: set[str] = set()
-    for hit in hits:
-        if hit.explanation is not None:
-            ids.update(link.node for link in hit.explanation.links)
-        if hit.explanation is not None and hit.explanation.path_from is not None:
-            ids.add(hit.explanation.path_from)
-            ids.update(end for hop in hit.explanation.path for end in (hop.source, hop.target))
-    return {node.id: node.name for node in kb.storage.get_nodes(sorted(ids)).values()} if ids else {}
+            show_hits(
+                cli.console, hits, question, explain=explain, names=explained_names(kb.storage, hits) if explain else {}
+            )
 
 
 @click.command("list")

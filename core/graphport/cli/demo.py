@@ -13,11 +13,11 @@ import click
 from rich.markup import escape
 
 import graphport
-from graphport.cli.bases import path_names
 from graphport.cli.context import Cli, pass_cli
 from graphport.cli.show import path_text, show_report, snippet, table
 from graphport.config import load_config
 from graphport.registry import plugins
+from graphport.retrieval.hits import explained_names
 
 if TYPE_CHECKING:
     from graphport import Hit, KnowledgeBase
@@ -110,7 +110,9 @@ def _why(cli: Cli, kb: KnowledgeBase, question: Question, hits: Sequence[Hit], b
         told = hit.explanation
         if gains[hit.entry] > 0 and told is not None and told.path:
             cli.console.print(f"  [cyan]{escape(hit.location)}[/] {escape(snippet(hit.text, question.text))}")
-            cli.console.print(f"  because: {escape(path_text(told.path_from, told.path, path_names(kb, [hit])))}")
+            cli.console.print(
+                f"  because: {escape(path_text(told.path_from, told.path, explained_names(kb.storage, [hit])))}"
+            )
 
 
 COMMANDS: list[click.Command] = [demo]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphport.storage import GraphStorage
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +85,14 @@ class Hit:
         if not self.document:
             return self.entry
         return f"{self.document}:{self.start_line}" if self.start_line else self.document
+
+
+def explained_names(storage: GraphStorage, hits: Iterable[Hit]) -> dict[str, str]:
+    """Names by id of the nodes that explanations speak of: those the query was linked to, and those on the paths."""
+    ids: set[str] = set()
+    for told in (hit.explanation for hit in hits if hit.explanation is not None):
+        ids.update(link.node for link in told.links)
+        if told.path_from is not None:
+            ids.add(told.path_from)
+            ids.update(end for hop in told.path for end in (hop.source, hop.target))
+    return {node.id: node.name for node in storage.get_nodes(sorted(ids)).values()} if ids else {}

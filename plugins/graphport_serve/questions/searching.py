@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 
 from graphport.config import GraphMode, LinkerName, Mode
 from graphport.knowledge.base import KnowledgeBase
-from graphport.retrieval.hits import Explanation, Hit
+from graphport.retrieval.hits import Explanation, Hit, explained_names
 from graphport_serve.answers import QueryLink, Report, SearchAnswer, SearchHit, Step, Why
 from graphport_serve.paging import Bounds, json_size, page_of
 
@@ -34,7 +34,7 @@ class Search:
             self.query, top_k=self.top_k, mode=self.mode, graph=self.graph, graph_weight=self.graph_weight,
             graph_mode=self.graph_mode, linkers=self.linkers, explain=self.explain,
         )  # fmt: skip
-        names = _path_names(kb, found)
+        names = explained_names(kb.storage, found)
         nodes = _nodes_of(kb, found) if self.explain else {}
         hits = [told_hit(rank, hit, names, nodes.get(hit.entry, []), text) for rank, hit in enumerate(found, 1)]
         page = page_of(
@@ -115,17 +115,6 @@ def _why(told: Explanation, names: Mapping[str, str]) -> Why:
         ],
         notes=list(told.notes),
     )
-
-
-def _path_names(kb: KnowledgeBase, hits: list[Hit]) -> dict[str, str]:
-    ids: set[str] = set()
-    for hit in hits:
-        if hit.explanation is not None:
-            ids.update(link.node for link in hit.explanation.links)
-        if hit.explanation is not None and hit.explanation.path_from is not None:
-            ids.add(hit.explanation.path_from)
-            ids.update(end for hop in hit.explanation.path for end in (hop.source, hop.target))
-    return {node.id: node.name for node in kb.storage.get_nodes(sorted(ids)).values()} if ids else {}
 
 
 def _nodes_of(kb: KnowledgeBase, hits: list[Hit]) -> dict[str, list[str]]:
