@@ -48,5 +48,6 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.demo
+	@$(PIP) install --quiet --upgrade "pip>=25.1"  # older ones know no groups, and .venv may have been there before
 	@$(PIP) install --quiet --group dev
 	@touch $@
