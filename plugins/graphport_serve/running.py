@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Collection
 from typing import get_args
 
@@ -9,6 +11,7 @@ from graphport.config import Config
 from graphport.server_config import Scope
 from graphport_serve.access import Access
 from graphport_serve.service import Service
+from graphport_serve.workers import any_at_work
 
 MAX_CONNECTIONS = 1000
 SHUTDOWN_SECONDS = 10
@@ -29,6 +32,7 @@ def run_server(config: Config) -> None:
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         log_level="info",
     )
+    _exit_though_calls_hang()
 
 
 async def run_stdio(config: Config, names: Collection[str], *, read_only: bool) -> None:
@@ -42,3 +46,10 @@ async def run_stdio(config: Config, names: Collection[str], *, read_only: bool) 
         await make_mcp(service, lambda _: access).run_stdio_async()
     finally:
         service.close()
+        _exit_though_calls_hang()
+
+
+def _exit_though_calls_hang() -> None:
+    if any_at_work():
+        logging.shutdown()
+        os._exit(1)

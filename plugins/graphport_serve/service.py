@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -18,6 +20,10 @@ from graphport_serve.access import Access
 from graphport_serve.workers import Workers
 
 T = TypeVar("T")
+
+log = logging.getLogger("graphport.serve")
+
+CLOSE_SECONDS = 5.0
 
 
 class Service:
@@ -94,13 +100,21 @@ class Service:
             return self._open[name]
 
     def close(self) -> None:
-        """Let running questions end, then close every knowledge base."""
+        """Let running questions end, then close every knowledge base.
+
+        One with a question that has not ended after `CLOSE_SECONDS` is left as it is: its database hangs, and so
+        would closing it. Nothing is lost by that, as nothing is when a process is killed.
+        """
         with self._lock:
             self._closed = True
-        for workers in (self._finding, *self._workers.values()):
-            workers.close()
-        for base in self._open.values():
-            base.close()
+        until = time.monotonic() + CLOSE_SECONDS
+        self._finding.close(CLOSE_SECONDS)
+        for name, workers in self._workers.items():
+            ended = workers.close(max(0.0, until - time.monotonic()))
+            if not ended:
+                log.error("knowledge base %r is not closed: a question did not end in %g s", name, CLOSE_SECONDS)
+            elif name in self._open:
+                self._open[name].close()
         self._open.clear()
 
 

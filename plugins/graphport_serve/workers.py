@@ -12,6 +12,8 @@ from graphport_serve.errors import OverloadedError, RequestTimeoutError
 
 T = TypeVar("T")
 
+THREAD_NAME = "graphport-serve"
+
 
 class Workers:
     """A bounded pool of threads.
@@ -22,10 +24,10 @@ class Workers:
     """
 
     def __init__(self, threads: int, queue: int, seconds: float) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="graphport-serve")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=THREAD_NAME)
         self._places = threads + queue
         self._seconds = seconds
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
         self._taken = 0
 
     @property
@@ -47,7 +49,7 @@ class Workers:
             future.cancel()  # gives up a call that has not begun
 
     def _submit(self, call: Callable[[], T]) -> Future[T]:
-        with self._lock:
+        with self._changed:
             if self._taken >= self._places:
                 raise OverloadedError(f"{self._taken} requests are being worked on or waiting; try again in a moment")
             self._taken += 1
@@ -60,9 +62,20 @@ class Workers:
         return future
 
     def _release(self, _: Future[Any] | None) -> None:
-        with self._lock:
+        with self._changed:
             self._taken -= 1
+            self._changed.notify_all()
 
-    def close(self) -> None:
-        """Let running calls end; those still waiting are dropped."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+    def close(self, seconds: float) -> bool:
+        """Let running calls end, and drop those still waiting; whether all have ended within that time."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._taken, seconds)
+
+
+def any_at_work() -> bool:
+    """Whether, with all `Workers` closed, some call goes on: Python would wait for its end before it exits."""
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith(THREAD_NAME)]
+    for thread in threads:
+        thread.join(1)
+    return any(thread.is_alive() for thread in threads)

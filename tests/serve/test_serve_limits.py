@@ -313,7 +313,7 @@ def test_a_slow_answer_ends_in_time_and_keeps_its_place_until_it_is_done() -> No
         while workers.taken:
             await asyncio.sleep(0.01)
         assert await workers.run(lambda: 1) == 1
-        workers.close()
+        assert workers.close(10)
 
     asyncio.run(run())
 
@@ -332,7 +332,7 @@ def test_a_question_that_waited_too_long_is_never_begun() -> None:
         gate.set()
         while workers.taken:
             await asyncio.sleep(0.01)
-        workers.close()
+        assert workers.close(10)
 
     asyncio.run(run())
     assert begun == []
@@ -346,6 +346,6 @@ def test_an_error_of_the_question_itself_comes_through_even_a_timeout() -> None:
         workers = Workers(threads=1, queue=0, seconds=5)
         with pytest.raises(TimeoutError, match="own"):
             await workers.run(fail)
-        workers.close()
+        assert workers.close(10)
 
     asyncio.run(run())

@@ -113,3 +113,39 @@ def test_a_knowledge_base_held_by_another_process_is_busy_and_says_so(tmp_path: 
             kb.add([Entry("lake", "Swans on the lake.")])
         assert time.monotonic() - start < 30
         assert search(address, "Geneva")
+
+
+HANGING = """
+import sys, time
+from graphport.cli.main import main
+from graphport.knowledge.base import KnowledgeBase
+from graphport_serve import service
+
+service.CLOSE_SECONDS = 0.5
+KnowledgeBase.search = lambda *_, **__: time.sleep(120)
+main()
+"""
+
+
+@pytest.mark.parametrize("told_by", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_ends_when_it_is_told_to_though_a_database_hangs(
+    config: Path, tmp_path: Path, told_by: signal.Signals
+) -> None:
+    values = json.loads(config.read_text())
+    values["server"] = {**values.get("server", {}), "request_seconds": 0.5}
+    config.write_text(json.dumps(values))
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-c", HANGING, "serve", "--config", str(config), "--port", "0"],
+            stdout=output, stderr=output,
+        )  # fmt: skip
+    try:
+        asked = httpx.get(f"{_address(server, log)}/api/vectordb/town/search", params={"q": "lake"}, timeout=60)
+        assert asked.status_code == 503, asked.text
+        server.send_signal(told_by)
+        server.wait(30)  # of the 120 that the call takes
+    finally:
+        server.kill()
+        server.wait()
+    assert "'town' is not closed" in log.read_text()
