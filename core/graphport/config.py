@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import platformdirs
 import yaml
@@ -326,7 +326,8 @@ def _variable(file: str, key: str) -> Callable[[re.Match[str]], str]:
 
 
 def _config_error(error: ValidationError, file: str) -> ConfigError:
-    first = error.errors(include_url=False, include_input=False)[0]
+    errors = error.errors(include_url=False, include_input=False)
+    first = next((it for it in errors if it["type"] == "extra_forbidden"), errors[0])  # a key misspelt is missing, too
     parts = [str(part) for part in first["loc"]]
     key = ""
     for part in first["loc"]:
@@ -342,10 +343,27 @@ def _config_error(error: ValidationError, file: str) -> ConfigError:
         problem = f"bad-knowledge-{what.replace('_', '-')}"
     else:
         problem = f"bad-{(names[0] if names else 'config').replace('_', '-')}"
-    return ConfigError(_message(first["msg"], problem), problem=problem, key=key, file=file)
+    if problem == "unknown-config-key":
+        message = _unknown_key(names)
+    elif problem == "bad-knowledge-graph-weight":
+        message = "graph_weight must be finite and in 0..=1"
+    else:
+        message = first["msg"].removeprefix("Value error, ")
+    return ConfigError(message, problem=problem, key=key, file=file)
 
 
-def _message(found: str, problem: str) -> str:
-    if problem == "bad-knowledge-graph-weight":
-        return "graph_weight must be finite and in 0..=1"
-    return found.removeprefix("Value error, ")
+def _unknown_key(names: list[str]) -> str:
+    section: type[BaseModel] = Config
+    for name in names[:-1]:
+        section = _section_in(section.model_fields[name].annotation) or section
+    hint = ""
+    if section is Config and names[-1] in KnowledgeBaseConfig.model_fields:
+        hint = "; it is a key of each of the vector_dbs"
+    return f"there is no key {names[-1]!r} here{hint}; known are {', '.join(section.model_fields)}"
+
+
+def _section_in(annotation: Any) -> type[BaseModel] | None:
+    """The section that a field holds, alone, in a tuple or optionally."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_section_in, get_args(annotation))), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,30 @@ def test_a_bad_value_names_file_key_and_code(tmp_path: Path, line: str, problem:
     assert (caught.value.problem, caught.value.key, caught.value.file) == (problem, key, str(file))
     assert str(caught.value).startswith(f"{file}: {key}: ")
     assert str(caught.value).endswith(f"[{problem}]")
+
+
+@pytest.mark.parametrize(
+    "config, says",
+    [
+        (
+            {"retrieval": {}},
+            "no key 'retrieval' here; it is a key of each of the vector_dbs; known are data_dir, graph,",
+        ),
+        ({"vector_db": []}, "no key 'vector_db' here; known are data_dir, graph, embedder, vector_dbs, server"),
+        ({"server": {"prot": 1}}, "no key 'prot' here; known are host, port,"),
+        (
+            {"vector_dbs": [{"name": "a", "retrieval": {"graf": 1}}]},
+            "no key 'graf' here; known are mode, top_k,",
+        ),
+        (
+            {"vector_dbs": [{"name": "a", "entities": [{"type": "t", "name": "x"}]}]},
+            "'name' here; known are type, names",
+        ),
+    ],
+)
+def test_an_unknown_key_is_answered_with_those_there_are(config: dict[str, object], says: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(says)):
+        load_config(config)
 
 
 @pytest.mark.parametrize(
