@@ -41,42 +41,45 @@ class Bounded:
         self.partial = False
         self._lowest_cut = _NEVER
 
-    def remembered(self, key: Any, compute: Callable[[], Values]) -> Values:
-        """``compute()``, once for each key, cut where it needs itself."""
+    def remembered(self, key: Any, compute: Callable[..., Values], *given: Any) -> Values:
+        """``compute(*given)``, once for each key, cut where it needs itself."""
         known = self._memo.get(key)
         if known is not None:
             self.partial = self.partial or known[1]
             return known[0]
-        found, final = self.within_bounds(key, compute)
+        found, final = self.within_bounds(key, compute, *given)
         if final:
             self._memo[key] = found, self.partial
         return found
 
-    def guarded(self, key: Any, compute: Callable[[], Values]) -> Values:
-        """``compute()``, cut where it needs itself."""
-        return self.within_bounds(key, compute)[0]
+    def guarded(self, key: Any, compute: Callable[..., Values], *given: Any) -> Values:
+        """``compute(*given)``, cut where it needs itself."""
+        return self.within_bounds(key, compute, *given)[0]
 
-    def within_bounds(self, key: Any, compute: Callable[[], Values]) -> tuple[Values, bool]:
-        """The answer, and whether it is whole: neither cut short at a question still open nor out of fuel."""
-        place = self._active.get(key)
+    def within_bounds(self, key: Any, compute: Callable[..., Values], *given: Any) -> tuple[Values, bool]:
+        """``compute(*given)``, and whether it is whole: neither cut short at a question still open nor out of fuel."""
+        active = self._active
+        place = active.get(key)
         if place is not None:
-            self._lowest_cut = min(self._lowest_cut, place)
+            if place < self._lowest_cut:
+                self._lowest_cut = place
             return (), False
         fuel = self._fuel
-        self._fuel -= 1
-        depth = len(self._active)
-        if self._fuel < 0 or depth > MAX_DEPTH:
+        self._fuel = fuel - 1
+        depth = len(active)
+        if fuel < 1 or depth > MAX_DEPTH:
             self._lowest_cut = -1
             self.partial = True
             return (), False
         before, self._lowest_cut = self._lowest_cut, _NEVER
-        self._active[key] = depth
+        active[key] = depth
         try:
-            found = compute()
+            found = compute(*given)
         finally:
-            del self._active[key]
+            del active[key]
         final = self._lowest_cut >= depth
-        self._lowest_cut = before if final else min(before, self._lowest_cut)
+        if final or before < self._lowest_cut:
+            self._lowest_cut = before
         final = final or (self._fuel < 0 and fuel > ENOUGH)
         return (found if len(found) <= MAX_VALUES else ()), final
 

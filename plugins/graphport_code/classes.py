@@ -44,6 +44,8 @@ def linearize(evaluator: Evaluator, of: Class) -> list[Value]:
 def _linearize(evaluator: Evaluator, of: Class, below: tuple[object, ...]) -> list[Value]:
     bases = [base for base in bases_of(evaluator, of) if base.identity not in below and base.identity != of.identity]
     rows = [_linearize(evaluator, base, (*below, of.identity)) if isinstance(base, Class) else [base] for base in bases]
+    if len(rows) < 2:
+        return [of, *(value for row in rows for value in row)]
     rows.append(list(bases))
     order: list[Value] = [of]
     while rows := [row for row in rows if row]:

@@ -68,14 +68,22 @@ class Evaluator(Bounded):
             return tuple(expr[1])
         if operation in _SIMPLE:
             return self._operations[operation](self, expr, frame)
-        place = (expr[1], tuple(expr[2]) if len(expr) > 2 else None) if operation == "n" else id(expr)
-        known = frame.memo.get(place)
+        memo = frame.memo
+        place = id(expr)
+        known = memo.get(place)
+        if known is None and operation == "n":  # any expression that is the same name has the same answer
+            named = (expr[1], tuple(expr[2]) if len(expr) > 2 else None)
+            known = memo.get(named)
+            if known is not None:
+                memo[place] = (expr, known[1], known[2])
         if known is not None:
             self.partial = self.partial or known[2]
             return known[1]
-        found, final = self.within_bounds((id(expr), id(frame)), lambda: self._operations[operation](self, expr, frame))
+        found, final = self.within_bounds((place, id(frame)), self._operations[operation], self, expr, frame)
         if final:
-            frame.memo[place] = (expr, found, self.partial)
+            memo[place] = kept = (expr, found, self.partial)
+            if operation == "n":
+                memo[named] = kept
         return found
 
     def all_of(self, thunks: Iterable[Thunk]) -> Values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -61,6 +61,7 @@ _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.
 _BY_NAME = {language.name: language for language in LANGUAGES}
 
 
+@lru_cache(maxsize=4096)  # asked for the same few files with every name that is resolved
 def language_of(path: str) -> Language | None:
     """The language of a file by its suffix, in any case; None if it is no source file."""
     return _BY_SUFFIX.get(posixpath.splitext(path)[1].lower())

@@ -65,10 +65,10 @@ class Class:
     path: str
     key: str
     scope: Scope
+    identity: tuple[Any, ...] = field(init=False)
 
-    @property
-    def identity(self) -> tuple[Any, ...]:
-        return ("c", self.path, self.key)
+    def __post_init__(self) -> None:
+        self.identity = ("c", self.path, self.key)
 
 
 @dataclass(eq=False, slots=True)
@@ -216,5 +216,7 @@ def distinct(values: Sequence[Value]) -> tuple[Value, ...]:
     """Each value once, in order."""
     if len(values) < 2:
         return tuple(values)
+    if len(values) == 2:
+        return tuple(values) if values[0].identity != values[1].identity else (values[0],)
     kept = {value.identity: value for value in reversed(values)}
     return tuple(reversed(kept.values()))

@@ -22,6 +22,10 @@ class World:
         self._lookup = lookup
         self._found: dict[str, Rows] = {}
         self._frames: dict[tuple[Any, ...], Frame] = {}
+        self._scopes: dict[tuple[str, str], Mapping[str, Any] | None] = {}
+        self._bodies: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._spaces: dict[str, str] = {}
+        self._bindings: dict[tuple[str, str, str, str], Rows] = {}
 
     def find(self, name: str) -> Rows:
         """Definitions of that name in all documents, this one too, by path."""
@@ -31,25 +35,39 @@ class World:
         return found
 
     def scope(self, path: str, key: str) -> Mapping[str, Any] | None:
-        rows = self.find(scope_name(path, key))
-        return rows[0][1] if rows else None
+        place = (path, key)
+        if place not in self._scopes:
+            rows = self.find(scope_name(path, key))
+            self._scopes[place] = rows[0][1] if rows else None
+        return self._scopes[place]
 
     def body(self, frame: Frame) -> Mapping[str, Any]:
         """What stands inside the function of a frame; {} for other scopes."""
         return self.body_of(frame.path, frame.key) if "p" in frame.scope else {}
 
     def body_of(self, path: str, key: str) -> Mapping[str, Any]:
-        rows = self.find(body_name(path, key))
-        return rows[0][1] if rows else {}
+        place = (path, key)
+        found = self._bodies.get(place)
+        if found is None:
+            rows = self.find(body_name(path, key))
+            found = self._bodies[place] = rows[0][1] if rows else {}
+        return found
 
     def space_of(self, path: str) -> str:
         """Whose names the top level of a file adds to: its own, or its package's."""
-        scope = self.scope(path, MODULE)
-        return str(scope["space"]) if scope is not None and "space" in scope else path
+        found = self._spaces.get(path)
+        if found is None:
+            scope = self.scope(path, MODULE)
+            found = self._spaces[path] = str(scope["space"]) if scope is not None and "space" in scope else path
+        return found
 
     def bindings(self, space: str, scope: str, name: str, family: str) -> Rows:
         """Bindings of a name in a module or class; ``space`` as in `graphport_code.unit.Unit`."""
-        return self.find(binding_name(family, space, join(scope, name)))
+        place = (family, space, scope, name)
+        found = self._bindings.get(place)
+        if found is None:
+            found = self._bindings[place] = self.find(binding_name(family, space, join(scope, name)))
+        return found
 
     def frame(self, path: str, key: str, receiver: Value | None = None) -> Frame | None:
         """The scope as any caller may see it; None if it is not there (any more)."""
