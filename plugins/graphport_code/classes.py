@@ -38,7 +38,11 @@ def linearize(evaluator: Evaluator, of: Class) -> list[Value]:
 
     Where C3 finds no order (which Python refuses), depth first.
     """
-    return list(evaluator.remembered(("mro", of.identity), lambda: tuple(_linearize(evaluator, of, ()))))
+    return list(evaluator.remembered(("mro", of.identity), _order, evaluator, of))
+
+
+def _order(evaluator: Evaluator, of: Class) -> Values:
+    return tuple(_linearize(evaluator, of, ()))
 
 
 def _linearize(evaluator: Evaluator, of: Class, below: tuple[object, ...]) -> list[Value]:
@@ -80,7 +84,7 @@ def of_class(evaluator: Evaluator, of: Class, text: str) -> Values:
 
 def of_instance(evaluator: Evaluator, instance: Instance, text: str) -> Values:
     """``object.text``: what methods put there, else the class's own, methods bound to the object."""
-    return evaluator.remembered(("attribute", instance.identity, text), lambda: _of_instance(evaluator, instance, text))
+    return evaluator.remembered(("attribute", instance.identity, text), _of_instance, evaluator, instance, text)
 
 
 def _of_instance(evaluator: Evaluator, instance: Instance, text: str) -> Values:

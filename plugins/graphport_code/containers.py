@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from graphport_code import classes
@@ -118,7 +117,10 @@ def content_under(evaluator: Evaluator, container: Container, keys: tuple[Consta
         return contents(evaluator, [container])
     return evaluator.guarded(
         ("content", container.identity, *(key.identity for key in keys)),
-        lambda: _under(evaluator, container, keys),
+        _under,
+        evaluator,
+        container,
+        keys,
     )
 
 
@@ -202,7 +204,7 @@ def contents(evaluator: Evaluator, containers: Iterable[Container | Thunk]) -> V
     found: list[Value] = []
     for place in containers:
         if isinstance(place, Container):
-            found += evaluator.guarded(("contents", place.identity), partial(_everything, evaluator, place))
+            found += evaluator.guarded(("contents", place.identity), _everything, evaluator, place)
         else:
             inside = [value for value in evaluator.values(place.expr, place.frame) if isinstance(value, Container)]
             found += contents(evaluator, inside)

@@ -47,7 +47,7 @@ absent), ``w`` bindings made from elsewhere (``self.x = ...``, ``global x``), wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 MAX_DEPTH = 14
@@ -73,7 +73,7 @@ SELF = Expr(["self"], 1)
 
 def make(*items: JSON) -> Expr:
     """An expression from its operation and operands, `UNKNOWN` where it would nest too deep."""
-    depth = 1 + max((_depth(item) for item in items), default=0)
+    depth = 1 + _deepest(items)
     return UNKNOWN if depth > MAX_DEPTH else Expr(items, depth)
 
 
@@ -101,9 +101,15 @@ def dotted(text: str) -> Expr:
     return found
 
 
-def _depth(item: JSON) -> int:
-    if isinstance(item, Expr):
-        return item.depth
-    if isinstance(item, list):
-        return max((_depth(part) for part in cast("list[JSON]", item)), default=0)
-    return 0
+def _deepest(items: Iterable[JSON]) -> int:
+    deepest = 0
+    for item in items:
+        if isinstance(item, Expr):
+            depth = item.depth
+        elif isinstance(item, list):
+            depth = _deepest(cast("list[JSON]", item))
+        else:
+            continue
+        if depth > deepest:
+            deepest = depth
+    return deepest

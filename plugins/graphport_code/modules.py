@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from graphport.builders import Definition
 from graphport_code.languages import family_of
@@ -18,14 +19,16 @@ def places(path: str, family: str) -> list[str]:
 
     A package's own file (``__init__``, ``index``, ``mod``) stands for its folder.
     """
+    parts = place_of(path, family).split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts))]
+
+
+@lru_cache(maxsize=4096)  # asked for every file that has a module's name, by every import of that name
+def place_of(path: str, family: str) -> str:
+    """The longest of `places`, which is the only one that no other file has."""
     stem, _ = posixpath.splitext(path)
     folder, _, last = stem.rpartition("/")
-    if family == "go":
-        stem = folder
-    if last in _PACKAGE_FILES.get(family, ()):
-        stem = folder
-    parts = stem.split("/")
-    return ["/".join(parts[start:]) for start in range(len(parts))]
+    return folder if family == "go" or last in _PACKAGE_FILES.get(family, ()) else stem
 
 
 def module_definitions(unit: Unit) -> Iterator[Definition]:
@@ -44,8 +47,12 @@ def module_definitions(unit: Unit) -> Iterator[Definition]:
 
 def find_modules(world: World, importer: str, name: str, level: int) -> list[Module]:
     """Modules an import may mean; [] if it is none of the project's."""
-    finder = _FINDERS.get(family_of(importer))
-    return finder(world, importer, name, level) if finder else []
+    asked = (importer, name, level)
+    found = world.modules.get(asked)
+    if found is None:
+        finder = _FINDERS.get(family_of(importer))
+        found = world.modules[asked] = finder(world, importer, name, level) if finder else []
+    return found
 
 
 _PACKAGE_FILES = {"python": ("__init__",), "js": ("index",), "rust": ("mod", "lib", "main")}
@@ -54,7 +61,7 @@ _PACKAGE_FILES = {"python": ("__init__",), "js": ("index",), "rust": ("mod", "li
 def module_at(world: World, family: str, place: str) -> Module | None:
     """The module whose file, relative to the indexed folder, is exactly there."""
     for path, _ in world.find(module_name(family, place)):
-        if places(path, family)[0] == place:
+        if place_of(path, family) == place:
             return Module(place, path)
     return None
 
@@ -100,7 +107,7 @@ def python_modules(world: World, importer: str, name: str, level: int) -> list[M
 def _roots(world: World, tail: str) -> Iterator[tuple[str, Module]]:
     """Folders that hold a module of that name, and the module."""
     for path, _ in world.find(module_name("python", tail)):
-        place = places(path, "python")[0]
+        place = place_of(path, "python")
         yield place[: len(place) - len(tail)].rstrip("/"), Module(place, path)
 
 
@@ -169,7 +176,7 @@ def ecma_modules(world: World, importer: str, name: str, _level: int) -> list[Mo
     if alias is None:
         return []
     rows = world.find(module_name("js", name.removeprefix(alias)))
-    return [Module(places(path, "js")[0], path) for path, _ in rows]
+    return [Module(place_of(path, "js"), path) for path, _ in rows]
 
 
 def _ecma_module(world: World, place: str) -> Module | None:
@@ -196,7 +203,7 @@ def go_modules(world: World, _importer: str, name: str, _level: int) -> list[Mod
         spaces = {
             str(data["space"])
             for path, data in world.find(module_name("go", tail))
-            if places(path, "go")[0] == tail and not data["space"].endswith("_test")
+            if place_of(path, "go") == tail and not data["space"].endswith("_test")
         }
         if spaces:
             return [Module(tail, None, space) for space in sorted(spaces)]
@@ -210,7 +217,7 @@ def java_modules(world: World, _importer: str, name: str, _level: int) -> list[M
 
 def rust_modules(world: World, importer: str, name: str, _level: int) -> list[Module]:
     """``crate``, ``self``, ``super``, a module below, or a crate of the same workspace."""
-    here = Module(places(importer, "rust")[0], importer)
+    here = Module(place_of(importer, "rust"), importer)
     if name == "self":
         return [here]
     if name == "super":
@@ -224,7 +231,7 @@ def rust_modules(world: World, importer: str, name: str, _level: int) -> list[Mo
 def _crate(world: World, importer: str) -> Module | None:
     """The root file of the crate a file is in: the nearest ``lib.rs`` or ``main.rs`` above it."""
     if posixpath.basename(importer) in ("lib.rs", "main.rs"):
-        return Module(places(importer, "rust")[0], importer)
+        return Module(place_of(importer, "rust"), importer)
     folder: str = posixpath.dirname(importer)
     while True:
         found = module_at(world, "rust", folder)
@@ -238,7 +245,7 @@ def _crate(world: World, importer: str) -> Module | None:
 def _workspace_crate(world: World, name: str) -> list[Module]:
     spelled = dict.fromkeys((name, name.replace("_", "-")))
     rows = [row for text in spelled for row in world.find(module_name("rust", f"{text}/src"))]
-    return [Module(places(path, "rust")[0], path) for path, _ in rows if posixpath.basename(path) == "lib.rs"]
+    return [Module(place_of(path, "rust"), path) for path, _ in rows if posixpath.basename(path) == "lib.rs"]
 
 
 def _found(module: Module | None) -> list[Module]:

@@ -151,7 +151,7 @@ def module_attribute(evaluator: Evaluator, module: Module, text: str) -> Values:
 
 
 def _in_module(evaluator: Evaluator, module: Module, text: str) -> Values:
-    return evaluator.remembered(("in", module.identity, text), lambda: _top_level(evaluator, module, text))
+    return evaluator.remembered(("in", module.identity, text), _top_level, evaluator, module, text)
 
 
 def _top_level(evaluator: Evaluator, module: Module, text: str) -> Values:

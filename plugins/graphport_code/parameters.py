@@ -35,7 +35,7 @@ def parameter(evaluator: Evaluator, frame: Frame, text: str) -> Values:
     if frame.arguments is not None and text != scope.get("self"):
         return _handed(evaluator, frame, text)
     key = ("parameter", frame.path, frame.key, text)
-    return evaluator.remembered(key, lambda: _any(evaluator, frame, text))
+    return evaluator.remembered(key, _any, evaluator, frame, text)
 
 
 def _handed(evaluator: Evaluator, frame: Frame, text: str) -> Values:

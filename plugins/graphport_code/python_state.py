@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import cast
 
 from graphport_code.ir import Expr, make, name
 from graphport_code.python_expressions import CALLS_ITS_ARGUMENTS, ExpressionReader
@@ -172,5 +173,10 @@ def stored_names(body: Iterable[ast.stmt]) -> frozenset[str]:
             continue
         if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
             found.add(node.name)
-        waiting.extend(ast.iter_child_nodes(node))
+        for field_name in node._fields:
+            child = getattr(node, field_name, None)
+            if isinstance(child, ast.AST):
+                waiting.append(child)
+            elif isinstance(child, list):
+                waiting += [part for part in cast("list[object]", child) if isinstance(part, ast.AST)]
     return frozenset(found)

@@ -19,9 +19,9 @@ MAX_SITES = 20
 def stored(evaluator: Evaluator, of: Class, attribute: str) -> Values:
     """What code anywhere in the project puts there, in objects that may be of that class."""
     rows = evaluator.world.find(stored_name(evaluator.world.family, attribute))
-    sites = [(path, *site) for path, data in rows for site in data["sites"]]
-    if not sites or len(sites) > MAX_SITES:
+    if not 0 < sum(len(data["sites"]) for _, data in rows) <= MAX_SITES:
         return ()
+    sites = [(path, *site) for path, data in rows for site in data["sites"]]
     return evaluator.searched(lambda: _held(evaluator, of, sites))
 
 

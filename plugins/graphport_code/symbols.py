@@ -11,7 +11,7 @@ Edge kinds
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 SYMBOL_KINDS = ("module", "class", "interface", "function", "method", "type", "constant")
@@ -48,7 +48,7 @@ class Symbol:
         return f"symbol:{path}::{self.qualified}{later}"
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {field: getattr(self, field) for field in self.__slots__}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Symbol:

@@ -21,15 +21,23 @@ def used(world: World, document: str, data: Any) -> Iterator[tuple[str, str, str
         later = f"#L{row['line']}" if row["key"] != row["qualified"] else ""
         node_of[row["key"]] = f"symbol:{document}::{row['qualified']}{later}"
         names[row["key"]] = row["name"]
+    meanings: dict[str, tuple[str, ...]] = {}
     for entry, owner, tokens in data["pieces"]:
         source = node_of[owner]
         for token in tokens:
             if token == names[owner]:
                 continue
-            rows = world.find(symbol_name(token))
-            here = [str(row["node"]) for path, row in rows if path == document]
-            found = list(dict.fromkeys(here or [str(row["node"]) for _, row in rows]))
-            if len(found) <= MAX_MEANINGS:
-                for target in found:
-                    if target != source:
-                        yield source, target, entry, 1.0 / len(found)
+            found = meanings.get(token)
+            if found is None:
+                found = meanings[token] = _meanings(world, document, token)
+            for target in found:
+                if target != source:
+                    yield source, target, entry, 1.0 / len(found)
+
+
+def _meanings(world: World, document: str, token: str) -> tuple[str, ...]:
+    """The nodes a name may mean; () if they are too many."""
+    rows = world.look(symbol_name(token))
+    here = [str(row["node"]) for path, row in rows if path == document]
+    found = tuple(dict.fromkeys(here or [str(row["node"]) for _, row in rows]))
+    return found if len(found) <= MAX_MEANINGS else ()

@@ -8,7 +8,7 @@ from typing import Any
 from graphport.builders import Lookup
 from graphport_code.languages import family_of
 from graphport_code.unit import MODULE, join
-from graphport_code.values import Class, Frame, Instance, Value
+from graphport_code.values import Class, Frame, Instance, Module, Value
 
 Rows = Sequence[tuple[str, Mapping[str, Any]]]
 
@@ -26,6 +26,7 @@ class World:
         self._bodies: dict[tuple[str, str], Mapping[str, Any]] = {}
         self._spaces: dict[str, str] = {}
         self._bindings: dict[tuple[str, str, str, str], Rows] = {}
+        self.modules: dict[tuple[str, str, int], list[Module]] = {}
 
     def find(self, name: str) -> Rows:
         """Definitions of that name in all documents, this one too, by path."""
@@ -33,6 +34,10 @@ class World:
         if found is None:
             found = self._found[name] = self._lookup(name)
         return found
+
+    def look(self, name: str) -> Rows:
+        """As `find`, for names that are asked for once: what is found is not kept."""
+        return self._found.get(name) or self._lookup(name)
 
     def scope(self, path: str, key: str) -> Mapping[str, Any] | None:
         place = (path, key)
