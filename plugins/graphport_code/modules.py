@@ -133,7 +133,7 @@ def _namespace(world: World, importer: str, tail: str) -> list[Module]:
     home = posixpath.dirname(importer)
     while True:
         place = f"{home}/{tail}" if home else tail
-        if world.find(f"folder:python:{place}"):
+        if world.look(f"folder:python:{place}"):
             return [Module(place, None)]
         if not home:
             return []

@@ -70,18 +70,14 @@ def _search(evaluator: Evaluator, frame: Frame, text: str) -> Iterator[Thunk]:
     wanted = (frame.path, frame.key)
     family = family_of(frame.path)
     for called in _called_as(evaluator, frame):
-        for path, data in _some(evaluator.world.find(call_name(family, called))):
+        for path, data in evaluator.world.find_few(call_name(family, called), MAX_SITES):
             for key, call in data["sites"][:MAX_SITES]:
                 yield from _handed_by(evaluator, wanted, text, path, key, call)
     name = frame.scope.get("name")
     if name:
-        for path, data in _some(evaluator.world.find(passed_name(family, name))):
+        for path, data in evaluator.world.find_few(passed_name(family, name), MAX_SITES):
             for key, call in data["sites"][:MAX_SITES]:
                 yield from _handed_through(evaluator, wanted, text, path, key, call)
-
-
-def _some(rows: Any) -> Any:
-    return rows if len(rows) <= MAX_SITES else ()
 
 
 def _called_as(evaluator: Evaluator, frame: Frame) -> list[str]:

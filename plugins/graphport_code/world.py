@@ -32,17 +32,25 @@ class World:
         """Definitions of that name in all documents, this one too, by path."""
         found = self._found.get(name)
         if found is None:
-            found = self._found[name] = self._lookup(name)
+            found = self._found[name] = self._lookup(name) or ()
+        return found
+
+    def find_few(self, name: str, most: int) -> Rows:
+        """As `find`; () where there are more than ``most``, which are not kept. Always the same for one name."""
+        found = self._found.get(name)
+        if found is None:
+            rows = self.look(name)
+            found = self._found[name] = rows if len(rows) <= most else ()
         return found
 
     def look(self, name: str) -> Rows:
-        """As `find`, for names that are asked for once: what is found is not kept."""
-        return self._found.get(name) or self._lookup(name)
+        """As `find`, for what is asked once or kept by the caller: millions of kept rows are work for the collector."""
+        return self._lookup(name) or ()
 
     def scope(self, path: str, key: str) -> Mapping[str, Any] | None:
         place = (path, key)
         if place not in self._scopes:
-            rows = self.find(scope_name(path, key))
+            rows = self.look(scope_name(path, key))
             self._scopes[place] = rows[0][1] if rows else None
         return self._scopes[place]
 
@@ -54,7 +62,7 @@ class World:
         place = (path, key)
         found = self._bodies.get(place)
         if found is None:
-            rows = self.find(body_name(path, key))
+            rows = self.look(body_name(path, key))
             found = self._bodies[place] = rows[0][1] if rows else {}
         return found
 
@@ -71,7 +79,7 @@ class World:
         place = (family, space, scope, name)
         found = self._bindings.get(place)
         if found is None:
-            found = self._bindings[place] = self.find(binding_name(family, space, join(scope, name)))
+            found = self._bindings[place] = self.look(binding_name(family, space, join(scope, name)))
         return found
 
     def frame(self, path: str, key: str, receiver: Value | None = None) -> Frame | None:
