@@ -52,6 +52,11 @@ class Bounded:
             self._memo[key] = found, self.partial
         return found
 
+    def known(self, key: Any) -> Values | None:
+        """What is remembered and whole, else None; costs nothing."""
+        known = self._memo.get(key)
+        return known[0] if known is not None and not known[1] else None
+
     def guarded(self, key: Any, compute: Callable[..., Values], *given: Any) -> Values:
         """``compute(*given)``, cut where it needs itself."""
         return self.within_bounds(key, compute, *given)[0]

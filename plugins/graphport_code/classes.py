@@ -46,6 +46,10 @@ def _order(evaluator: Evaluator, of: Class) -> Values:
 
 
 def _linearize(evaluator: Evaluator, of: Class, below: tuple[object, ...]) -> list[Value]:
+    if below:
+        known = evaluator.known(("mro", of.identity))
+        if known is not None and not any(value.identity in below for value in known):
+            return list(known)
     bases = [base for base in bases_of(evaluator, of) if base.identity not in below and base.identity != of.identity]
     rows = [_linearize(evaluator, base, (*below, of.identity)) if isinstance(base, Class) else [base] for base in bases]
     if len(rows) < 2:
@@ -65,10 +69,11 @@ def _in_a_tail(value: Value, rows: Iterable[Sequence[Value]]) -> bool:
 
 def bases_of(evaluator: Evaluator, of: Class) -> list[Value]:
     """A class's bases that are classes of the project, and `OUTSIDE` for any other."""
-    frame = evaluator.world.frame(of.path, of.scope["up"])
+    named = of.scope.get("bases", ())
+    frame = evaluator.world.frame(of.path, of.scope["up"]) if named else None
     found: list[Value] = []
     if frame is not None:
-        for base in of.scope.get("bases", ()):
+        for base in named:
             above = [value for value in evaluator.values(base, frame) if isinstance(value, Class)]
             found += above or [OUTSIDE]
     if family_of(of.path) == "rust":

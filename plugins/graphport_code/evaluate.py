@@ -70,6 +70,7 @@ class Evaluator(Bounded):
             return self._operations[operation](self, expr, frame)
         memo = frame.memo
         place = id(expr)
+        named = None
         known = memo.get(place)
         if known is None and operation == "n":  # any expression that is the same name has the same answer
             named = (expr[1], tuple(expr[2]) if len(expr) > 2 else None)
@@ -82,7 +83,7 @@ class Evaluator(Bounded):
         found, final = self.within_bounds((place, id(frame)), self._operations[operation], self, expr, frame)
         if final:
             memo[place] = kept = (expr, found, self.partial)
-            if operation == "n":
+            if named is not None:
                 memo[named] = kept
         return found
 

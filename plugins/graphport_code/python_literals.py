@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from graphport_code.ir import OPAQUE, Expr, make
 
 MAX_KEY = 40
@@ -13,17 +15,22 @@ MAX_PATH = 100
 def constant(value: object) -> Expr:
     """A literal as a possible key, or as something of no interest."""
     if value is None or isinstance(value, bool):
-        return make("k", value)
+        return _known(value)
     if isinstance(value, int) and abs(value) < 2**31:
-        return make("k", value)
+        return _known(value)
     if isinstance(value, str) and (len(value) <= MAX_KEY or _is_path(value)):
-        return make("k", value)
+        return _known(value)
     return OPAQUE
 
 
 def _is_path(text: str) -> bool:
     """Whether a string may say where something is: ``package.module:name``."""
     return len(text) <= MAX_PATH and all(part.isidentifier() for part in text.replace(":", ".").split("."))
+
+
+@lru_cache(maxsize=4096, typed=True)  # True is not 1; one expression for each literal, and not one for each use
+def _known(value: str | int | bool | None) -> Expr:
+    return make("k", value)
 
 
 def beginning(text: str) -> Expr:
