@@ -10,8 +10,11 @@ the time on the clock. ``more`` is what a write and the search after it cost bey
 
 from __future__ import annotations
 
-import argparse
 import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: idle threads of BLAS spin, and that is CPU time
+
+import argparse
 import tempfile
 import time
 import zlib
