@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import numpy as np
 from graphport import GraphSnapshot, KnowledgeBase, open_knowledge_base
 from graphport.errors import InvalidIdError
 from graphport.evaluation.measures import measure
-from graphport.evaluation.questions import Question, load_questions
+from graphport.evaluation.questions import Question, QuestionSet, load_questions
 from graphport.evaluation.run import DEPTH, MODES, evaluate, summaries
 from graphport.evaluation.vectors import KeptVectors
 from graphport.knowledge.embeddings import choose_embedder
@@ -35,14 +35,19 @@ from graphport.retrieval.walk import walk
 MEASURES = ("recall@2", "recall@5", "recall@10", "ndcg@10", "mrr")
 
 
+def question_sets(data: Path, chosen: Sequence[str]) -> Iterator[tuple[Path, QuestionSet]]:
+    """The question sets there are in folders of ``data``, by name; of those ``chosen`` alone, if any are."""
+    for folder in sorted(data.iterdir()):
+        judged = folder / "qrels" / "test.tsv"
+        if judged.exists() and (not chosen or folder.name in chosen):
+            yield folder, load_questions(folder / "corpus.jsonl", folder / "queries.jsonl", judged)
+
+
 def main() -> None:
     arguments = _arguments()
     chosen = choose_embedder(arguments.embedder)
     kept = None if chosen is None else KeptVectors(chosen, arguments.cache)
-    for folder in sorted(arguments.data.iterdir()):
-        if not (folder / "qrels" / "test.tsv").exists() or (arguments.sets and folder.name not in arguments.sets):
-            continue
-        found = load_questions(folder / "corpus.jsonl", folder / "queries.jsonl", folder / "qrels" / "test.tsv")
+    for folder, found in question_sets(arguments.data, arguments.sets):
         corpus = [replace(entry, title="") for entry in found.corpus] if arguments.untitled else found.corpus
         if kept is not None:
             kept([question.text for question in found.questions])

@@ -13,10 +13,11 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from question_sets import question_sets
+
 from graphport import Hit, KnowledgeBase, graph_rerank, open_knowledge_base, top_personalized_pagerank
 from graphport import reciprocal_rank_fusion as rrf
 from graphport.evaluation.measures import compare, measure
-from graphport.evaluation.questions import load_questions
 from graphport.evaluation.vectors import KeptVectors
 from graphport.knowledge.embeddings import choose_embedder
 
@@ -38,10 +39,7 @@ def main() -> None:
     kept = KeptVectors(chosen, arguments.cache)
     print("| questions | ranking | R@2 | R@5 | R@10 | nDCG@10 | R@10 to the hits (95 %) | won / lost |")
     print("|---|---|---|---|---|---|---|---|")
-    for folder in sorted(arguments.data.iterdir()):
-        if not (folder / "qrels" / "test.tsv").exists() or (arguments.sets and folder.name not in arguments.sets):
-            continue
-        found = load_questions(folder / "corpus.jsonl", folder / "queries.jsonl", folder / "qrels" / "test.tsv")
+    for folder, found in question_sets(arguments.data, arguments.sets):
         kept([question.text for question in found.questions])
         with open_knowledge_base(":memory:", embedder=kept) as kb:
             kb.add(found.corpus)

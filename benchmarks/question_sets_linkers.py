@@ -17,11 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from question_sets import question_sets
 
 from graphport import KnowledgeBase, open_knowledge_base
 from graphport.config import LinkerName
 from graphport.evaluation.measures import compare, measure
-from graphport.evaluation.questions import Question, load_questions
+from graphport.evaluation.questions import Question
 from graphport.evaluation.vectors import KeptVectors
 from graphport.knowledge.embeddings import choose_embedder
 from graphport.retrieval.linking import CONTAINMENT, link, link_query
@@ -44,10 +45,7 @@ def main() -> None:
     kept = KeptVectors(chosen, arguments.cache)
     print("| set | questions | linkers | R@5 | to containment (95 %) | won / lost | linked beside | ms to link |")
     print("|---|---|---|---|---|---|---|---|")
-    for folder in sorted(arguments.data.iterdir()):
-        if not (folder / "qrels" / "test.tsv").exists() or (arguments.sets and folder.name not in arguments.sets):
-            continue
-        found = load_questions(folder / "corpus.jsonl", folder / "queries.jsonl", folder / "qrels" / "test.tsv")
+    for folder, found in question_sets(arguments.data, arguments.sets):
         with open_knowledge_base(":memory:", embedder=kept) as kb:
             kb.add(found.corpus)
             for label, questions in (

@@ -15,10 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from question_sets import question_sets
 
 from graphport import Entry, open_knowledge_base
 from graphport.evaluation.measures import compare
-from graphport.evaluation.questions import Question, load_questions
+from graphport.evaluation.questions import Question
 from graphport.evaluation.run import evaluate
 from graphport.evaluation.vectors import KeptVectors
 from graphport.knowledge.embeddings import choose_embedder
@@ -37,10 +38,8 @@ def main() -> None:
     kept = None if chosen is None else KeptVectors(chosen, arguments.cache)
     print("| set | questions | measure | hybrid | walk | walk to hybrid (95 %) | won / lost |")
     print("|---|---|---|---|---|---|---|")
-    for folder in sorted(arguments.data.iterdir()):
-        if not (folder / "qrels" / "test.tsv").exists() or (arguments.sets and folder.name not in arguments.sets):
-            continue
-        found = load_questions(folder / "corpus.jsonl", folder / "queries.jsonl", folder / "qrels" / "test.tsv").corpus
+    for folder, asked in question_sets(arguments.data, arguments.sets):
+        found = asked.corpus
         whole = single_passage_questions(found)
         begun = [replace(question, text=" ".join(question.text.split()[:WORDS])) for question in whole]
         with open_knowledge_base(":memory:", embedder=kept) as kb:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import uvicorn
 
 from graphport import Entry, open_knowledge_base
@@ -24,6 +25,7 @@ TOKENS = [
     {"token": SMITH, "scopes": ["read", "write"], "knowledge_bases": ["smithy"]},
 ]
 
+TOWN = "/api/vectordb/town"
 MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
 
 
@@ -78,3 +80,18 @@ def served(config: Mapping[str, Any]) -> Generator[str]:
     finally:
         server.should_exit = True
         thread.join(20)
+
+
+def get(client: httpx.Client, path: str, **params: Any) -> Any:
+    response = client.get(path, params=params)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def problem(response: httpx.Response) -> tuple[int, str]:
+    assert response.headers["content-type"] == "application/problem+json"
+    body = response.json()
+    assert body["status"] == response.status_code
+    assert body["type"] == f"urn:graphport:{body['code']}"
+    assert body["detail"]
+    return response.status_code, body["code"]

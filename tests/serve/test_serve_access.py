@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from serve_server import READER, SMITH, TOKENS, WRITER, bearer, served, settings
+from serve_server import READER, SMITH, TOKENS, TOWN, WRITER, bearer, served, settings
 
 from graphport.config import load_config
 from graphport.errors import ConfigError
@@ -19,7 +19,6 @@ from graphport_serve.access import EVERYTHING, Tokens, check_exposure, is_loopba
 from graphport_serve.app import make_app
 from graphport_serve.errors import UnauthorizedError
 
-TOWN = "/api/vectordb/town"
 ENTITY = {"type": "thing", "name": "Bell"}
 
 

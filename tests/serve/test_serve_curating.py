@@ -8,22 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from serve_server import READER, TOKENS, WRITER, bearer, fill, served, settings
+from serve_server import READER, TOKENS, TOWN, WRITER, bearer, fill, get, problem, served, settings
 
 from graphport import Entry, open_knowledge_base
-
-TOWN = "/api/vectordb/town"
-
-
-def get(client: httpx.Client, path: str, **params: Any) -> Any:
-    response = client.get(path, params=params)
-    assert response.status_code == 200, response.text
-    return response.json()
-
-
-def problem(response: httpx.Response) -> tuple[int, str]:
-    assert response.headers["content-type"] == "application/problem+json"
-    return response.status_code, response.json()["code"]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
-from serve_server import SMITH, TOKENS, WRITER, bearer, fill, served, settings
+from serve_server import SMITH, TOKENS, TOWN, WRITER, bearer, fill, served, settings
 from starlette.types import Message
 
 from graphport import Entry, open_knowledge_base
@@ -26,8 +26,6 @@ from graphport.knowledge.base import KnowledgeBase
 from graphport_serve.errors import OverloadedError, RequestTimeoutError
 from graphport_serve.guards import BodyGuard
 from graphport_serve.workers import Workers
-
-TOWN = "/api/vectordb/town"
 
 
 @pytest.mark.parametrize(

@@ -8,26 +8,9 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from serve_server import MARKUP, fill, served, settings
+from serve_server import MARKUP, TOWN, fill, get, problem, served, settings
 
 from graphport import open_knowledge_base
-
-TOWN = "/api/vectordb/town"
-
-
-def get(client: httpx.Client, path: str, **params: Any) -> Any:
-    response = client.get(path, params=params)
-    assert response.status_code == 200, response.text
-    return response.json()
-
-
-def problem(response: httpx.Response) -> tuple[int, str]:
-    assert response.headers["content-type"] == "application/problem+json"
-    body = response.json()
-    assert body["status"] == response.status_code
-    assert body["type"] == f"urn:graphport:{body['code']}"
-    assert body["detail"]
-    return response.status_code, body["code"]
 
 
 def test_knowledge_bases_are_listed_by_name(client: httpx.Client) -> None:
