@@ -10,7 +10,9 @@ import httpx
 import pytest
 from serve_server import READER, TOKENS, TOWN, WRITER, bearer, fill, get, problem, served, settings
 
-from graphport import Entry, open_knowledge_base
+from graphport import EdgeKey, Entry, open_knowledge_base
+from graphport_serve.paging import Bounds
+from graphport_serve.questions.evidence import find_evidence
 
 
 @pytest.fixture
@@ -154,3 +156,12 @@ def test_a_question_finds_a_name_it_misspells_with_a_linker_for_that(client: htt
 def test_a_report_takes_linkers_too(client: httpx.Client) -> None:
     assert get(client, f"{TOWN}/report", q="lake of Genefa", linker="fuzzy")["cites"]
     assert problem(client.get(f"{TOWN}/report", params={"q": "x", "linker": "magic"})) == (422, "invalid-request")
+
+
+def test_evidence_for_a_reader_with_little_room_is_cut_and_says_so(tmp_path: Path) -> None:
+    fill(settings(tmp_path))
+    edge = EdgeKey("entry:calvin", "entity:location:Geneva", "mentions")
+    with open_knowledge_base("town", config=settings(tmp_path)) as kb:
+        for room, text, cut in ((11, "John Calvin", True), (50, kb.get(["calvin"])["calvin"].text, False)):
+            (passage,) = find_evidence(kb, edge, bounds=Bounds(20), text=room).passages
+            assert (passage.text, passage.text_cut) == (text, cut)
