@@ -31,7 +31,7 @@ class Field(NamedTuple):
 
     def only(self, rows: Index) -> Index:
         """Those of ``rows`` that are ranked."""
-        return rows if self.mask is None else rows[self.mask[rows]]
+        return rows if self.mask is None else rows.take(np.flatnonzero(self.mask.take(rows)))
 
 
 def field_of(graph: GraphSnapshot, walk: Walk, among: Among) -> Field:

@@ -43,12 +43,13 @@ class Lookback:
         one step is left out of all that follow.
         """
         size = len(self.bounds.rows)
-        branches = self._branches.take(np.isin(self.bounds.rows, rows)[self._branches.owner])
+        branches = self._branches.take(np.isin(self.bounds.rows, rows).take(self._branches.owner))
         closer = np.bincount(branches.owner, minlength=size) > 0
         missing = np.bincount(branches.owner, branches.missing, size) + np.where(closer, self._behind, 0)
         # Who tells at least as much an arc as the budget spent on everything would: these fit into it.
         budget = max(MIN_WORK, self._push.work // 2) / max(1, int(np.count_nonzero(closer)))
-        going = branches.missing * budget >= missing[branches.owner] * self._push.walk.arcs[branches.node]
+        arcs = self._push.walk.arcs.take(branches.node)
+        going = branches.missing * budget >= missing.take(branches.owner) * arcs
         if branches.missing[going].sum() <= WORTH * missing.sum():
             return False
         ahead, found = self._followed(branches.take(going))
@@ -65,14 +66,15 @@ class Lookback:
     def _followed(self, branches: _Branches) -> tuple[_Branches, Vector]:
         """The branches one arc further, and the score that waits where they are then."""
         push, walk = self._push, self._push.walk
-        lengths = walk.arcs[branches.node]
+        lengths = walk.arcs.take(branches.node)
         near = gather_rows(walk.step, branches.node, lengths)
-        push.work += len(near.columns)
+        nodes = near.columns.astype(np.int64)  # numpy picks by int32 at half the speed
+        push.work += len(nodes)
         share = np.repeat(push.damping * branches.share, lengths) * near.values
-        degree = walk.degree[near.columns]
+        degree = walk.degree.take(nodes)
         missing = share * push.beyond(degree)
-        found = share * ((1 - push.damping) * (degree * push.scratch.rho[near.columns]))
-        return _Branches(np.repeat(branches.owner, lengths), near.columns, share, missing), found
+        found = share * ((1 - push.damping) * (degree * push.scratch.rho.take(nodes)))
+        return _Branches(np.repeat(branches.owner, lengths), nodes, share, missing), found
 
 
 class _Branches(NamedTuple):
@@ -85,4 +87,4 @@ class _Branches(NamedTuple):
 
     def take(self, mask: Mask) -> _Branches:
         at = np.flatnonzero(mask)
-        return _Branches(self.owner[at], self.node[at], self.share[at], self.missing[at])
+        return _Branches(self.owner.take(at), self.node.take(at), self.share.take(at), self.missing.take(at))

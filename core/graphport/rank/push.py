@@ -65,7 +65,8 @@ class Push:
 
     def found(self, rows: Index) -> Vector:
         """Score of ``rows`` that is certain: what was pushed there and what waits there."""
-        return self.walk.degree[rows] * (self.scratch.q[rows] + (1 - self.damping) * self.scratch.rho[rows])
+        rho, q = self.scratch.rho.take(rows), self.scratch.q.take(rows)
+        return self.walk.degree.take(rows) * (q + (1 - self.damping) * rho)
 
     def beyond(self, degree: Vector) -> Vector:
         """What can be missing in `found` for nodes of such degrees, at most.
@@ -87,7 +88,7 @@ class Push:
             threshold = self.scratch.highest() / 2
             frontier = self.scratch.above(threshold)
         while len(frontier):
-            highest = float(self.scratch.rho[frontier].max())
+            highest = float(self.scratch.rho.take(frontier).max())
             if highest <= ALMOST * threshold:
                 threshold = highest
                 break
@@ -101,15 +102,15 @@ class Push:
     def _push(self, frontier: Index, threshold: float) -> Index:
         """Pushes ``frontier``; returns the nodes that are above the threshold afterwards."""
         rho, q = self.scratch.rho, self.scratch.q
-        moving = rho[frontier]
-        before = q[frontier]
-        first = frontier[before == 0]
+        moving = rho.take(frontier)
+        before = q.take(frontier)
+        first = frontier.take(np.flatnonzero(before == 0))
         if len(first):
             self.scratch.scored(first)
         q[frontier] = before + (1 - self.damping) * moving
-        self._settled += (1 - self.damping) * float(moving @ self.walk.degree[frontier])
+        self._settled += (1 - self.damping) * float(moving @ self.walk.degree.take(frontier))
         rho[frontier] = 0
-        rows = gather_rows(self.walk.step, frontier, self.walk.arcs[frontier])
+        rows = gather_rows(self.walk.step, frontier, self.walk.arcs.take(frontier))
         scatter_add(rows, self.damping * moving, rho)
         heads = rows.columns.astype(np.int64)  # numpy picks by int32 at half the speed
         self.work += len(heads)

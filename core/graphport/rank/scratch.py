@@ -1,4 +1,7 @@
-"""The arrays of one local query, kept for the next: a query costs what it touches, not what the graph holds."""
+"""The arrays of one local query, kept for the next: a query costs what it touches, not what the graph holds.
+
+``take`` and ``flatnonzero`` here and in `graphport.rank.push` are what ``[rows]`` and ``[mask]`` are, at half the price.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ class Scratch:
 
     def distinct_above(self, rows: Index, threshold: float) -> Index:
         """Those of ``rows`` whose ``rho`` exceeds ``threshold``, each once."""
-        return self.distinct(rows[self.rho.take(rows) > threshold])
+        return self.distinct(rows.take(np.flatnonzero(self.rho.take(rows) > threshold)))
 
     def highest(self) -> float:
         """The largest ``rho``."""
@@ -62,8 +65,7 @@ class Scratch:
         """``rows`` without repetitions; np.unique sorts, at some 15 times the price."""
         place = np.arange(len(rows), dtype=np.int32)
         self.stamp[rows] = place
-        kept: Index = rows[self.stamp[rows] == place]
-        return kept
+        return rows.take(np.flatnonzero(self.stamp.take(rows) == place))
 
     def clean(self) -> None:
         """Back to zero, for the next query."""
