@@ -9,7 +9,7 @@ import numpy as np
 
 from graphport.errors import InvalidInputError
 from graphport.model import Props, check_props, dump_props
-from graphport.snapshot import GraphSnapshot
+from graphport.snapshot import GraphSnapshot, check_loadable
 from graphport_kuzu.arrow import Table, pa
 from graphport_kuzu.schema import EDGES, NODES
 
@@ -19,7 +19,7 @@ def snapshot_tables(graph: GraphSnapshot) -> tuple[Table, Table]:
 
     Raises `InvalidInputError` if two edges have one key, or for props in a row that is not there.
     """
-    _refuse_twins(graph)
+    check_loadable(graph)
     ids = pa.array(graph.ids, pa.string())
     nodes = pa.table(
         [
@@ -42,14 +42,6 @@ def snapshot_tables(graph: GraphSnapshot) -> tuple[Table, Table]:
         schema=EDGES,
     )
     return nodes, edges
-
-
-def _refuse_twins(graph: GraphSnapshot) -> None:
-    source, target, kind = graph.source_index, graph.target_index, graph.edge_kind
-    twin = (source[1:] == source[:-1]) & (target[1:] == target[:-1]) & (kind[1:] == kind[:-1])
-    if twin.any():
-        key = tuple(graph.edge_key(int(twin.argmax())))
-        raise InvalidInputError(f"edge {key!r:.200} is there twice; a key (source, target, kind) must be unique")
 
 
 def _texts(table: Sequence[str], codes: Any) -> Any:

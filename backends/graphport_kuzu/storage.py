@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import threading
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-from graphport.changes import GraphChanges
+from graphport.changes import GraphChanges, check_revision
 from graphport.errors import StorageClosedError, StorageUnavailableError, TransactionError, UnsupportedError
 from graphport.model import (
     Direction,
@@ -22,12 +21,12 @@ from graphport.model import (
     Subgraph,
     check_edges,
     check_ids,
-    check_key,
+    check_keys,
     check_kinds,
     check_nodes,
     check_text,
 )
-from graphport.pending import PendingWrites
+from graphport.pending import PendingWrites, Row, rows_within
 from graphport.snapshot import GraphSnapshot
 from graphport.traverse import check_direction, check_limit, neighborhood
 from graphport_kuzu import engines, reads, writes
@@ -38,9 +37,8 @@ from graphport_kuzu.drivers import DRIVERS, Settings
 from graphport_kuzu.engine import Engine
 from graphport_kuzu.folders import graph_folder, graph_names, make_graph_folder
 from graphport_kuzu.options import KuzuOptions
+from graphport_kuzu.seen import Seen, own
 from graphport_kuzu.session import Session
-
-Row = TypeVar("Row", Node, Edge)
 
 
 @dataclass
@@ -104,19 +102,13 @@ class KuzuStorage:
 
     def get_nodes(self, ids: Iterable[str], /) -> dict[str, Node]:
         wanted = check_ids(ids)
-        pending = self._pending()
-        with self._reading() as session:
-            found = reads.get_nodes(session, [node_id for node_id in wanted if not pending.hides_node(node_id)])
-        found.update((node_id, _own(pending.nodes[node_id])) for node_id in wanted if node_id in pending.nodes)
-        return {node_id: found[node_id] for node_id in wanted if node_id in found}
+        with self._seeing() as seen:
+            return seen.get_nodes(wanted)
 
     def get_edges(self, keys: Iterable[tuple[str, str, str]], /) -> dict[EdgeKey, Edge]:
-        wanted = list(dict.fromkeys(map(check_key, keys)))
-        pending = self._pending()
-        with self._reading() as session:
-            found = reads.get_edges(session, [key for key in wanted if not pending.hides_edge(key)])
-        found.update((key, _own(pending.edges[key])) for key in wanted if key in pending.edges)
-        return {key: found[key] for key in wanted if key in found}
+        wanted = check_keys(keys)
+        with self._seeing() as seen:
+            return seen.get_edges(wanted)
 
     def iter_nodes(
         self, *, kind: str | None = None, name: str | None = None, entry: str | None = None
@@ -127,20 +119,24 @@ class KuzuStorage:
         pending = self._pending().copy()
         with self._reading() as session:
             nodes = reads.select_nodes(session, kind=kind, name=name, entry=entry)
-        if not pending:
-            return nodes
-        return (
-            _own(node)
-            for node in pending.merge_nodes(nodes)
-            if kind in (None, node.kind) and name in (None, node.name) and entry in (None, node.entry)
-        )
+        if pending:
+            nodes = (
+                own(node)
+                for node in pending.merge_nodes(nodes)
+                if kind in (None, node.kind) and name in (None, node.name) and entry in (None, node.entry)
+            )
+        return self._within_transaction(nodes)
 
     def iter_edges(self, *, kinds: Iterable[str] | None = None) -> Iterator[Edge]:
         wanted = check_kinds(kinds)
         pending = self._pending().copy()
         with self._reading() as session:
             edges = read_columns(session, wanted, props=True).iter_edges()
-        return map(_own, pending.merge_edges(edges, wanted)) if pending else edges
+        return self._within_transaction(map(own, pending.merge_edges(edges, wanted)) if pending else edges)
+
+    def _within_transaction(self, rows: Iterator[Row]) -> Iterator[Row]:
+        transaction = self._own_transaction()
+        return rows if transaction is None else rows_within(rows, lambda: self._own_transaction() is transaction)
 
     def incident_edges(
         self,
@@ -154,16 +150,8 @@ class KuzuStorage:
         way, wanted = check_direction(direction), check_kinds(kinds)
         limit = None if limit_per_node is None else check_limit(limit_per_node, "limit_per_node")
         asked = check_ids(ids)
-        pending = self._pending()
-        with self._reading() as session:
-            found = reads.incident_edges(session, asked, way, wanted)
-        if not pending:
-            return {i: [found[i][key] for key in sorted(found[i])[:limit]] for i in asked if i in found}
-        return {
-            i: [_own(edge) for edge in pending.merge_incident(i, found.get(i, {}).values(), way, wanted, limit)]
-            for i in asked
-            if i in pending.nodes or (i in found and not pending.hides_node(i))
-        }
+        with self._seeing() as seen:
+            return seen.incident_edges(asked, direction=way, kinds=wanted, limit_per_node=limit)
 
     def neighborhood(
         self,
@@ -175,7 +163,9 @@ class KuzuStorage:
         direction: Direction | str = Direction.BOTH,
         kinds: Iterable[str] | None = None,
     ) -> Subgraph:
-        return neighborhood(self, seeds, depth=depth, max_nodes=max_nodes, direction=direction, kinds=kinds)
+        seeds = check_ids(seeds)
+        with self._seeing() as seen:
+            return neighborhood(seen, seeds, depth=depth, max_nodes=max_nodes, direction=direction, kinds=kinds)
 
     def snapshot(self, *, kinds: Iterable[str] | None = None) -> GraphSnapshot:
         wanted = check_kinds(kinds)
@@ -196,6 +186,7 @@ class KuzuStorage:
 
     def changes_since(self, revision: int, /) -> GraphChanges | None:
         """As promised; the feed knows the commits of this process, the last ones, and forgets them with it."""
+        check_revision(revision)
         self._require_open()
         if self._pending():
             return None
@@ -248,7 +239,7 @@ class KuzuStorage:
 
     def delete_edges(self, keys: Iterable[tuple[str, str, str]], /) -> int:
         self._require_writable()
-        wanted = list(dict.fromkeys(map(check_key, keys)))
+        wanted = check_keys(keys)
         with self._joined() as pending:
             there = self.get_edges(wanted)
             pending.delete_edges(there)
@@ -309,6 +300,11 @@ class KuzuStorage:
         self._require_open()
         with self._engine.reading() as session:
             yield session
+
+    @contextmanager
+    def _seeing(self) -> Generator[Seen]:
+        with self._reading() as session:
+            yield Seen(session, self._pending())
 
     def _require_open(self) -> None:
         self._engine.require_this_process()
@@ -371,11 +367,6 @@ def _drop(engine: Engine, timeout: float) -> bool:
         if there:
             engine.drop()
         return there
-
-
-def _own(row: Row) -> Row:
-    """The row with props of its own: what a caller does to them must not reach the transaction."""
-    return replace(row, props=copy.deepcopy(dict(row.props))) if row.props else row
 
 
 def _default_pool() -> int:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from graphport.errors import InvalidInputError
 from graphport.model import Direction, Edge, EdgeKey, Node, check_props, dump_props
-from graphport.snapshot import GraphSnapshot, edge_row
+from graphport.snapshot import GraphSnapshot, check_loadable, edge_row
 
 CHUNK = 4096
 """Rows turned into objects at a time while iterating."""
@@ -61,7 +61,7 @@ class Base:
     @classmethod
     def of(cls, graph: GraphSnapshot) -> Base:
         """The graph and its props, checked; `InvalidInputError` if two edges have one key."""
-        _refuse_twins(graph)
+        check_loadable(graph)
         node_props = {row: dump_props(check_props(p, f"node row {row}")) for row, p in graph.node_props.items() if p}
         edge_props = {row: dump_props(check_props(p, f"edge row {row}")) for row, p in graph.edge_props.items() if p}
         for what, rows, n in (("node", node_props, graph.n_nodes), ("edge", edge_props, graph.n_edges)):
@@ -196,14 +196,6 @@ def without_props(graph: GraphSnapshot, *, revision: int | None = None) -> Graph
         weight=graph.weight,
         revision=revision,
     )
-
-
-def _refuse_twins(graph: GraphSnapshot) -> None:
-    source, target, kind = graph.source_index, graph.target_index, graph.edge_kind
-    twin = (source[1:] == source[:-1]) & (target[1:] == target[:-1]) & (kind[1:] == kind[:-1])
-    if twin.any():
-        key = graph.edge_key(int(twin.argmax()))
-        raise InvalidInputError(f"edge {key!r:.200} is there twice; a key (source, target, kind) must be unique")
 
 
 def _starts(sorted_index: NDArray[Any], n: int) -> Rows:

@@ -12,7 +12,7 @@ from typing import NoReturn, Self
 import numpy as np
 
 from graphport import traverse
-from graphport.changes import ChangeFeed, GraphChanges
+from graphport.changes import ChangeFeed, GraphChanges, check_revision
 from graphport.errors import MissingNodeError, StorageClosedError, TransactionError, UnsupportedError
 from graphport.model import (
     Direction,
@@ -23,12 +23,12 @@ from graphport.model import (
     Subgraph,
     check_edges,
     check_ids,
-    check_key,
+    check_keys,
     check_kinds,
     check_nodes,
     check_text,
 )
-from graphport.pending import PendingWrites
+from graphport.pending import PendingWrites, Row, rows_within
 from graphport.snapshot import GraphSnapshot, canonical_kinds
 from graphport.storage import DEFAULT_GRAPH
 from graphport.traverse import check_direction, check_limit
@@ -124,12 +124,12 @@ class MemoryStorage:
     # -- reads -------------------------------------------------------------------------------------
 
     def get_nodes(self, ids: Iterable[str], /) -> dict[str, Node]:
-        view = self._view()
-        return {node_id: node for node_id in check_ids(ids) if (node := view.node(node_id)) is not None}
+        wanted = check_ids(ids)
+        return self._view().get_nodes(wanted)
 
     def get_edges(self, keys: Iterable[tuple[str, str, str]], /) -> dict[EdgeKey, Edge]:
-        view = self._view()
-        return {key: edge for key in map(check_key, keys) if (edge := view.edge(key)) is not None}
+        wanted, view = check_keys(keys), self._view()
+        return {key: edge for key in wanted if (edge := view.edge(key)) is not None}
 
     def iter_nodes(
         self, *, kind: str | None = None, name: str | None = None, entry: str | None = None
@@ -137,10 +137,14 @@ class MemoryStorage:
         for value, what in ((kind, "kind"), (name, "name"), (entry, "entry")):
             if value is not None:
                 check_text(value, what)
-        return self._still_view().iter_nodes(kind, name, entry)
+        return self._within_transaction(self._still_view().iter_nodes(kind, name, entry))
 
     def iter_edges(self, *, kinds: Iterable[str] | None = None) -> Iterator[Edge]:
-        return self._still_view().iter_edges(check_kinds(kinds))
+        return self._within_transaction(self._still_view().iter_edges(check_kinds(kinds)))
+
+    def _within_transaction(self, rows: Iterator[Row]) -> Iterator[Row]:
+        transaction = self._own_transaction()
+        return rows if transaction is None else rows_within(rows, lambda: self._own_transaction() is transaction)
 
     def incident_edges(
         self,
@@ -153,10 +157,8 @@ class MemoryStorage:
     ) -> dict[str, list[Edge]]:
         way, wanted = check_direction(direction), check_kinds(kinds)
         limit = None if limit_per_node is None else check_limit(limit_per_node, "limit_per_node")
-        view = self._view()
-        return {
-            node_id: view.incident(node_id, way, wanted, limit) for node_id in check_ids(ids) if view.has_node(node_id)
-        }
+        asked = check_ids(ids)
+        return self._view().incident_edges(asked, direction=way, kinds=wanted, limit_per_node=limit)
 
     def neighborhood(
         self,
@@ -168,15 +170,15 @@ class MemoryStorage:
         direction: Direction | str = Direction.BOTH,
         kinds: Iterable[str] | None = None,
     ) -> Subgraph:
-        view = self._view()
+        seeds, view = check_ids(seeds), self._view()
         if view.layers:
             return traverse.neighborhood(
-                self, seeds, depth=depth, max_nodes=max_nodes, direction=direction, kinds=kinds
+                view, seeds, depth=depth, max_nodes=max_nodes, direction=direction, kinds=kinds
             )
         check_limit(depth, "depth")
-        check_limit(max_nodes, "max_nodes", least=1)
+        max_nodes = check_limit(max_nodes, "max_nodes", least=1)
         way, wanted = check_direction(direction), check_kinds(kinds)
-        return walk.neighborhood(view.base, check_ids(seeds), depth, max_nodes, way, wanted)
+        return walk.neighborhood(view.base, seeds, depth, max_nodes, way, wanted)
 
     def snapshot(self, *, kinds: Iterable[str] | None = None) -> GraphSnapshot:
         wanted = check_kinds(kinds)
@@ -214,6 +216,7 @@ class MemoryStorage:
             return None if self._file is None else self._file.identity()
 
     def changes_since(self, revision: int, /) -> GraphChanges | None:
+        check_revision(revision)
         transaction = self._own_transaction()
         with self._reading:
             self._require_open()
@@ -257,7 +260,7 @@ class MemoryStorage:
 
     def delete_edges(self, keys: Iterable[tuple[str, str, str]], /) -> int:
         self._require_writable()
-        wanted = dict.fromkeys(map(check_key, keys))
+        wanted = check_keys(keys)
         with self._joined() as transaction:
             view = transaction.view
             found = [key for key in wanted if view.edge(key) is not None]

@@ -36,6 +36,26 @@ class View:
                 return None
         return self.base.node(node_id)
 
+    def get_nodes(self, ids: Iterable[str], /) -> dict[str, Node]:
+        """Those of the nodes that exist, in the order asked."""
+        return {node_id: node for node_id in ids if (node := self.node(node_id)) is not None}
+
+    def incident_edges(
+        self,
+        ids: Iterable[str],
+        /,
+        *,
+        direction: Direction,
+        kinds: frozenset[str] | None,
+        limit_per_node: int | None = None,
+    ) -> dict[str, list[Edge]]:
+        """The edges of each node that exists, by key, as far as the limit."""
+        return {
+            node_id: self.incident(node_id, direction, kinds, limit_per_node)
+            for node_id in ids
+            if self.has_node(node_id)
+        }
+
     def has_node(self, node_id: str) -> bool:
         for layer in reversed(self.layers):
             if node_id in layer.nodes:
@@ -133,7 +153,7 @@ def settled(view: View, pending: PendingWrites) -> View:
 
 def _own(row: Row) -> Row:
     """The row with props of its own: what a caller does to them must not reach the graph."""
-    return replace(row, props=copy.deepcopy(dict(row.props))) if row.props else row
+    return replace(row, props=copy.deepcopy(dict(row.props)) if row.props else {})
 
 
 def _tally(kinds: Iterable[str], codes: NDArray[Any]) -> Counter[str]:

@@ -8,9 +8,8 @@ from typing import LiteralString
 from psycopg import errors as pg
 from psycopg import sql
 
-from graphport.errors import InvalidInputError
 from graphport.model import check_props
-from graphport.snapshot import GraphSnapshot
+from graphport.snapshot import GraphSnapshot, check_loadable
 from graphport_postgres.connections import Link
 from graphport_postgres.layout import Layout
 
@@ -19,17 +18,11 @@ NO_EXTENSION = (pg.InvalidSchemaName, pg.UndefinedTable)
 
 
 def require_loadable(graph: GraphSnapshot) -> None:
-    """Raises `InvalidInputError` where props are not JSON, or two edges have one key."""
+    """Raises as `check_loadable`, and `InvalidPropsError` where props are not JSON."""
+    check_loadable(graph)
     for what, props in (("node", graph.node_props), ("edge", graph.edge_props)):
         for row, held in props.items():
             check_props(held, f"{what} row {row}")
-    # In canonical order, edges of one key are neighbours.
-    columns = (graph.source_index, graph.target_index, graph.edge_kind)
-    same = [column[1:] == column[:-1] for column in columns]
-    doubles = (same[0] & same[1] & same[2]).nonzero()[0]
-    if len(doubles):
-        key = graph.edge_key(int(doubles[0]))
-        raise InvalidInputError(f"{len(doubles)} edges have the key of another one, the first {key!r:.200}; merge them")
 
 
 def bulk_load(connection: Link, layout: Layout, space: str, graph: GraphSnapshot) -> None:

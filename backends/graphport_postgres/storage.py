@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from graphport.changes import GraphChanges
+from graphport.changes import GraphChanges, check_revision
 from graphport.errors import MissingNodeError, UnsupportedError
 from graphport.model import (
     Direction,
@@ -18,7 +18,7 @@ from graphport.model import (
     Subgraph,
     check_edges,
     check_ids,
-    check_key,
+    check_keys,
     check_kinds,
     check_nodes,
     check_text,
@@ -84,7 +84,7 @@ class PostgresStorage:
         return {node_id: found[node_id] for node_id in wanted if node_id in found}
 
     def get_edges(self, keys: Iterable[tuple[str, str, str]], /) -> dict[EdgeKey, Edge]:
-        wanted = list(dict.fromkeys(map(check_key, keys)))
+        wanted = check_keys(keys)
         rows = self._read(self._sql.get_edges, **self._edge_keys(wanted)) if wanted else self._nothing()
         found = {edge.key: edge for edge in map(self.layout.decode_edge, rows)}
         return {key: found[key] for key in wanted if key in found}
@@ -141,7 +141,7 @@ class PostgresStorage:
         kinds: Iterable[str] | None = None,
     ) -> Subgraph:
         check_limit(depth, "depth")
-        check_limit(max_nodes, "max_nodes", least=1)
+        max_nodes = check_limit(max_nodes, "max_nodes", least=1)
         way, wanted_kinds = check_direction(direction), self._kind_keys(check_kinds(kinds))
         first = Statement(self._sql.seeds, {"ids": self._keys(check_ids(seeds)), "room": max_nodes + 1})
         try:
@@ -167,6 +167,7 @@ class PostgresStorage:
         return str(rows[0][0]) if rows else None
 
     def changes_since(self, revision: int, /) -> GraphChanges | None:
+        check_revision(revision)
         first = Statement(self._sql.revision, {}), Statement(self._sql.feed, {"since": revision})
         try:
             with self._session.still(*first) as view:
@@ -207,10 +208,15 @@ class PostgresStorage:
         self._require_writable()
         batch = list(check_edges(edges).values())
         with self._in_parts(batch) as parts:
-            for part in parts:
-                self._upsert_edges(part)
+            missing = dict.fromkeys(node_id for part in parts for node_id in self._upsert_edges(part))
+            if missing:
+                shown = ", ".join(f"{node_id!r:.80}" for node_id in [*missing][:10])
+                raise MissingNodeError(
+                    f"edges end in {len(missing)} absent nodes: {shown}; insert them first", tuple(missing)
+                )
 
-    def _upsert_edges(self, edges: Sequence[Edge]) -> None:
+    def _upsert_edges(self, edges: Sequence[Edge]) -> list[str]:
+        """The ids that are missing; if any are, nothing was written."""
         ends = list(dict.fromkeys(node_id for edge in edges for node_id in (edge.source, edge.target)))
         place = {node_id: number for number, node_id in enumerate(ends, 1)}
         columns = zip(*map(self.layout.encode_edge, edges), strict=True)
@@ -220,11 +226,9 @@ class PostgresStorage:
         arrays["targets"] = [place[edge.target] for edge in edges]
         touched = None if len(edges) > MOST_KEYS else Touched(edges=[edge.key for edge in edges])
         missing = self._session.write(touched, Statement(self._sql.upsert_edges, arrays))[0]
-        if missing:
-            ids = tuple(ends[int(row[0]) - 1] for row in missing)
-            shown = ", ".join(f"{node_id!r:.80}" for node_id in ids[:10])
-            raise MissingNodeError(f"edges end in {len(ids)} absent nodes: {shown}; insert them first", ids)
-        self._session.changed(touched)
+        if not missing:
+            self._session.changed(touched)
+        return [ends[int(row[0]) - 1] for row in missing]
 
     def delete_nodes(self, ids: Iterable[str], /) -> int:
         self._require_writable()
@@ -238,7 +242,7 @@ class PostgresStorage:
 
     def delete_edges(self, keys: Iterable[tuple[str, str, str]], /) -> int:
         self._require_writable()
-        wanted = list(dict.fromkeys(map(check_key, keys)))
+        wanted = check_keys(keys)
         if not wanted:
             return 0
         touched = Touched(edges=wanted)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from graphport.errors import InvalidQueryError
 from graphport.model import Edge, EdgeKey, Node
 from graphport.pending import PendingWrites
 
@@ -49,6 +50,13 @@ class GraphChanges:
         )
 
 
+def check_revision(revision: object) -> int:
+    """``revision`` if it is an int; else `InvalidQueryError`."""
+    if isinstance(revision, bool) or not isinstance(revision, int):
+        raise InvalidQueryError(f"revision is {revision!r:.80}; it must be an integer, as revision() gave it")
+    return revision
+
+
 class ChangeFeed:
     """The last commits of a store that lives in this process; safe with threads.
 
@@ -84,4 +92,4 @@ class ChangeFeed:
 
 
 def _own(row: Row) -> Row:
-    return replace(row, props=copy.deepcopy(dict(row.props))) if row.props else row
+    return replace(row, props=copy.deepcopy(dict(row.props)) if row.props else {})

@@ -7,7 +7,7 @@
     │   ├── InvalidIdError            an id, name or kind that no backend may hold
     │   ├── InvalidWeightError        NaN, infinite or negative
     │   ├── InvalidPropsError         not a JSON object, or outside int64 / finite floats
-    │   ├── InvalidRowError (TypeError)    not a Node, an Edge or a Hit
+    │   ├── InvalidRowError (TypeError)    not a Node, an Edge or a Hit, or nothing to iterate over
     │   ├── InvalidSeedsError         no seeds, or seed weights that are not a distribution
     │   ├── InvalidVectorError        wrong width, NaN or not a vector
     │   └── InvalidQueryError         an empty query or an option out of range

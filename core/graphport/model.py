@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from graphport.errors import (
     InvalidIdError,
@@ -22,6 +22,7 @@ MAX_PROPS_DEPTH = 64
 """Nesting that every engine stores; PostgreSQL gives up at some 6,000, Python's json at about 1,000."""
 
 Props = Mapping[str, Any]
+T = TypeVar("T")
 
 
 class Direction(StrEnum):
@@ -107,7 +108,7 @@ def check_text(value: object, what: str) -> str:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidIdError(f"{what} {value!r:.80} holds a lone surrogate; decode the text properly") from error
-    return value if type(value) is str else str(value)
+    return str.__str__(value)  # of a subclass, too, is it a plain str
 
 
 def check_weight(value: object, what: str) -> float:
@@ -116,7 +117,7 @@ def check_weight(value: object, what: str) -> float:
         weight = float(value)  # type: ignore[arg-type]  # whatever has __float__ is welcome
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidWeightError(f"weight of {what} is {value!r:.80}; it must be a finite number >= 0") from error
-    if isinstance(value, str) or not math.isfinite(weight) or weight < 0:
+    if isinstance(value, str | bytes | bytearray) or not math.isfinite(weight) or weight < 0:
         raise InvalidWeightError(f"weight of {what} is {value!r:.80}; it must be a finite number >= 0")
     return weight
 
@@ -140,7 +141,7 @@ def _check_key(key: object, what: str) -> str:
 def _check_string(text: str, what: str) -> str:
     if "\0" in text or (not text.isascii() and _has_surrogate(text)):
         raise InvalidPropsError(f"props of {what} hold {text!r:.80} with a NUL or a lone surrogate; remove it")
-    return text
+    return str.__str__(text)  # of a subclass, too, is it a plain str
 
 
 def _has_surrogate(text: str) -> bool:
@@ -179,18 +180,18 @@ def check_nodes(nodes: Iterable[Node]) -> dict[str, Node]:
     writes nothing of a refused batch. Raises `InvalidRowError`, `InvalidIdError`, `InvalidPropsError`.
     """
     batch: dict[str, Node] = {}
-    for node in nodes:
+    for node in _several(nodes, "nodes"):
         if not isinstance(node, Node):  # pyright: ignore[reportUnnecessaryIsInstance]  # users without a type checker
             raise InvalidRowError(f"expected a Node, got {type(node).__name__} {node!r:.80}")
         what = f"node {node.id!r:.80}"
-        check_text(node.id, "node id")
-        check_text(node.kind, f"kind of {what}")
-        check_text(node.name, f"name of {what}")
-        if node.entry is not None:
-            check_text(node.entry, f"entry of {what}")
-        batch[node.id] = replace(node, props=check_props(node.props, what)) if node.props else node
-        if not node.props and node.props != {}:  # an empty list or None is no JSON object
-            check_props(node.props, what)
+        row = Node(
+            check_text(node.id, "node id"),
+            check_text(node.kind, f"kind of {what}"),
+            check_text(node.name, f"name of {what}"),
+            None if node.entry is None else check_text(node.entry, f"entry of {what}"),
+            check_props(node.props, what),
+        )
+        batch[row.id] = row
     return batch
 
 
@@ -201,14 +202,12 @@ def check_edges(edges: Iterable[Edge]) -> dict[EdgeKey, Edge]:
     `InvalidWeightError`.
     """
     batch: dict[EdgeKey, Edge] = {}
-    for edge in edges:
+    for edge in _several(edges, "edges"):
         if not isinstance(edge, Edge):  # pyright: ignore[reportUnnecessaryIsInstance]  # users without a type checker
             raise InvalidRowError(f"expected an Edge, got {type(edge).__name__} {edge!r:.80}")
         key = check_key(edge.key)
         what = f"edge {key[0]!r:.40} -{key[2]:.40}-> {key[1]!r:.40}"
-        weight = check_weight(edge.weight, what)
-        props = check_props(edge.props, what)
-        batch[key] = edge if not props and type(edge.weight) is float else replace(edge, weight=weight, props=props)
+        batch[key] = Edge(*key, check_weight(edge.weight, what), check_props(edge.props, what))
     return batch
 
 
@@ -221,11 +220,25 @@ def check_key(key: object) -> EdgeKey:
     return EdgeKey(check_text(source, "edge source"), check_text(target, "edge target"), check_text(kind, "edge kind"))
 
 
+def check_keys(keys: Iterable[tuple[str, str, str]]) -> list[EdgeKey]:
+    """The edge keys in the order given, each once; raises as `check_key`."""
+    return list(dict.fromkeys(map(check_key, _several(keys, "edge keys"))))
+
+
 def check_ids(ids: Iterable[str], what: str = "node id") -> list[str]:
     """The ids in the order given, each once; a plain ``str`` is refused, for it is never meant."""
     if isinstance(ids, str):
         raise InvalidInputError(f"expected several ids, got the single string {ids!r:.80}; pass [{ids!r:.40}]")
-    return list(dict.fromkeys(check_text(item, what) for item in ids))
+    return list(dict.fromkeys(check_text(item, what) for item in _several(ids, f"{what}s")))
+
+
+def _several(rows: Iterable[T], what: str) -> Iterable[T]:
+    """``rows`` if they can be iterated over; else `InvalidRowError`."""
+    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
+        raise InvalidRowError(
+            f"expected {what}, got {type(rows).__name__} {rows!r:.80}; pass a list or another iterable"
+        )
+    return rows
 
 
 def check_kinds(kinds: Iterable[str] | None) -> frozenset[str] | None:

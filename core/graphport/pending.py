@@ -8,10 +8,14 @@ nothing both deleted and upserted, except a node or edge that is replaced after 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from graphport.errors import TransactionError
 from graphport.model import Direction, Edge, EdgeKey, Node
+
+Row = TypeVar("Row", Node, Edge)
 
 
 @dataclass(slots=True)
@@ -130,3 +134,17 @@ class PendingWrites:
                 rows[key] = edge
         ordered = [rows[key] for key in sorted(rows)]
         return ordered if limit is None else ordered[:limit]
+
+
+def rows_within(rows: Iterator[Row], is_open: Callable[[], bool]) -> Iterator[Row]:
+    """``rows`` of an iteration that began in a transaction, for as long as that is open; then `TransactionError`.
+
+    Whoever iterated on after a rollback would be given rows that were never in the graph.
+    """
+    while True:
+        if not is_open():
+            raise TransactionError("the transaction in which this iteration began has ended; iterate inside it")
+        row = next(rows, None)
+        if row is None:
+            return
+        yield row

@@ -46,7 +46,8 @@ class GraphStorage(Protocol):
     `StorageError`. Ids, names and kinds are kept byte for byte, weights and numbers in props bit for bit
     (-0.0 is not 0.0). Handles may be shared by threads: a transaction belongs to the thread that opened
     it, other threads' writes wait for it, and their reads see only what is committed. A read inside a
-    transaction sees its own writes.
+    transaction sees its own writes. Rows belong to whoever gets them: changing their props changes no graph.
+    The order of the keys in props is not kept.
     """
 
     @property
@@ -89,7 +90,8 @@ class GraphStorage(Protocol):
     ) -> Iterator[Node]:
         """Nodes by id, lazily; the filters are exact and all must hold.
 
-        Sees the graph as it was when iteration began, in bounded memory.
+        Sees the graph as it was when iteration began, in bounded memory. What began in a transaction ends with
+        it: `TransactionError`.
         """
         ...
 
@@ -125,7 +127,8 @@ class GraphStorage(Protocol):
     ) -> Subgraph:
         """What lies within ``depth`` steps of the seeds, breadth first by (depth, id), at most ``max_nodes``.
 
-        Absent seeds are left out. `graphport.traverse.neighborhood` is this over `incident_edges`.
+        All of it is of one state, whoever commits meanwhile. Absent seeds are left out.
+        `graphport.traverse.neighborhood` is this over `get_nodes` and `incident_edges` of one state.
         """
         ...
 

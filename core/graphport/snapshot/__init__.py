@@ -6,6 +6,7 @@ from graphport.snapshot.cache import snapshot_of
 from graphport.snapshot.canonical import IndexArray, canonical_kinds
 from graphport.snapshot.columns import GraphSnapshot
 from graphport.snapshot.earlier import RowChanges
+from graphport.snapshot.loadable import check_loadable
 from graphport.snapshot.patch import Patch, edge_row, patch
 from graphport.snapshot.splice import Splice
 
@@ -16,6 +17,7 @@ __all__ = [
     "RowChanges",
     "Splice",
     "canonical_kinds",
+    "check_loadable",
     "edge_row",
     "patch",
     "snapshot_of",

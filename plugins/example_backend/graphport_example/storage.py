@@ -16,8 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn, Self, TypeVar
 
 from graphport import Direction, Edge, EdgeKey, GraphCounts, GraphSnapshot, Node, Subgraph
-from graphport.errors import InvalidInputError, MissingNodeError, StorageClosedError, TransactionError, UnsupportedError
-from graphport.model import check_edges, check_ids, check_key, check_kinds, check_nodes, check_text
+from graphport.errors import MissingNodeError, StorageClosedError, TransactionError, UnsupportedError
+from graphport.model import check_edges, check_ids, check_keys, check_kinds, check_nodes, check_text
+from graphport.pending import rows_within
+from graphport.snapshot import check_loadable
 from graphport.traverse import check_direction, check_limit, neighborhood
 
 Row = TypeVar("Row", Node, Edge)
@@ -41,7 +43,7 @@ class ExampleStorage:
         self._committed = State()
         self._closed = False
         self._writing = threading.Lock()
-        self._mine = threading.local()  # .state: what the open transaction of this thread sees
+        self._mine = threading.local()  # .transaction: that of this thread; .state: what it sees
 
     @property
     def graph(self) -> str:
@@ -93,7 +95,7 @@ class ExampleStorage:
         return len(gone & before.nodes.keys())
 
     def delete_edges(self, keys: Iterable[tuple[str, str, str]], /) -> int:
-        gone = {check_key(key) for key in keys}
+        gone = set(check_keys(keys))
         before = self._change(
             lambda state: replace(state, edges={key: edge for key, edge in state.edges.items() if key not in gone})
         )
@@ -105,10 +107,8 @@ class ExampleStorage:
     def bulk_load(self, graph: GraphSnapshot, /) -> None:
         if hasattr(self._mine, "state"):
             raise TransactionError("bulk_load inside a transaction; end it first")
+        graph = check_loadable(graph)
         nodes, edges = check_nodes(graph.iter_nodes()), check_edges(graph.iter_edges())
-        if len(edges) < graph.n_edges:
-            twin = next(key for key, n in Counter(edge.key for edge in graph.iter_edges()).items() if n > 1)
-            raise InvalidInputError(f"edge {twin!r:.200} is there twice; keys must be unique")
         self._change(lambda state: State(nodes, edges, state.revision))
 
     def drop_graph(self, name: str, /) -> bool:
@@ -122,12 +122,13 @@ class ExampleStorage:
             raise TransactionError("a transaction of this thread is open already; they do not nest")
         with self._writing:
             before = self._mine.state = self._state
+            self._mine.transaction = object()
             try:
                 yield
                 if self._state is not before:
                     self._committed = replace(self._state, revision=before.revision + 1)
             finally:
-                del self._mine.state
+                del self._mine.state, self._mine.transaction
 
     # -- reads: take the state once, and answer from it ----------------------------------------------
 
@@ -137,7 +138,7 @@ class ExampleStorage:
 
     def get_edges(self, keys: Iterable[tuple[str, str, str]], /) -> dict[EdgeKey, Edge]:
         found = self._state.edges
-        return {key: _own(found[key]) for key in map(check_key, keys) if key in found}
+        return {key: _own(found[key]) for key in check_keys(keys) if key in found}
 
     def iter_nodes(
         self, *, kind: str | None = None, name: str | None = None, entry: str | None = None
@@ -146,11 +147,17 @@ class ExampleStorage:
         wanted = {field: check_text(value, field) for field, value in filters.items() if value is not None}
         found = self._state.nodes
         rows = (found[node_id] for node_id in sorted(found))
-        return (_own(node) for node in rows if all(getattr(node, field) == value for field, value in wanted.items()))
+        fitting = (node for node in rows if all(getattr(node, field) == value for field, value in wanted.items()))
+        return self._within_transaction(map(_own, fitting))
 
     def iter_edges(self, *, kinds: Iterable[str] | None = None) -> Iterator[Edge]:
         wanted, found = check_kinds(kinds), self._state.edges
-        return (_own(found[key]) for key in sorted(found) if wanted is None or key.kind in wanted)
+        rows = (_own(found[key]) for key in sorted(found) if wanted is None or key.kind in wanted)
+        return self._within_transaction(rows)
+
+    def _within_transaction(self, rows: Iterator[Row]) -> Iterator[Row]:
+        mine = getattr(self._mine, "transaction", None)
+        return rows if mine is None else rows_within(rows, lambda: getattr(self._mine, "transaction", None) is mine)
 
     def incident_edges(
         self,
@@ -164,7 +171,9 @@ class ExampleStorage:
         way, state = check_direction(direction), self._state
         limit = None if limit_per_node is None else check_limit(limit_per_node, "limit_per_node")
         found: dict[str, list[Edge]] = {node_id: [] for node_id in check_ids(ids) if node_id in state.nodes}
-        for edge in self.iter_edges(kinds=kinds):
+        wanted = check_kinds(kinds)
+        for key in sorted(key for key in state.edges if wanted is None or key.kind in wanted):
+            edge = _own(state.edges[key])
             ends = {
                 Direction.OUT: {edge.source},
                 Direction.IN: {edge.target},
@@ -184,7 +193,9 @@ class ExampleStorage:
         direction: Direction | str = Direction.BOTH,
         kinds: Iterable[str] | None = None,
     ) -> Subgraph:
-        return neighborhood(self, seeds, depth=depth, max_nodes=max_nodes, direction=direction, kinds=kinds)
+        still = ExampleStorage(self._graph)  # all steps of the walk see one state, whoever commits meanwhile
+        still._committed = self._state
+        return neighborhood(still, seeds, depth=depth, max_nodes=max_nodes, direction=direction, kinds=kinds)
 
     def snapshot(self, *, kinds: Iterable[str] | None = None) -> GraphSnapshot:
         state, wanted = self._state, check_kinds(kinds)
@@ -226,4 +237,4 @@ class ExampleStorage:
 
 def _own(row: Row) -> Row:
     """The row with props of its own: what a caller does to them must not reach the graph."""
-    return replace(row, props=deepcopy(row.props)) if row.props else row
+    return replace(row, props=deepcopy(row.props))

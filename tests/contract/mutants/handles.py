@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from graphport import Edge, GraphSnapshot, Node
+from graphport import Edge, GraphSnapshot, Node, Subgraph
 from graphport.errors import StorageBusyError, StorageClosedError, UnsupportedError
 from graphport.pending import PendingWrites
+from graphport.traverse import neighborhood
 from mutants.mutant import Mutant, caught_by
 
 
@@ -58,6 +59,18 @@ class DeletesRowByRow(Mutant):
 class ShowsUncommittedWrites(Mutant):
     def _view(self) -> Any:
         return self._open.view if self._open is not None else super()._view()
+
+
+@caught_by("test_an_iteration_that_began_in_a_transaction_ends_with_it[rollback]")
+class IteratesOnAfterARollback(Mutant):
+    def _within_transaction(self, rows: Iterator[Any]) -> Iterator[Any]:
+        return rows
+
+
+@caught_by("test_a_neighborhood_is_of_one_state", persistent=True)
+class WalksOverSeveralStates(Mutant):
+    def neighborhood(self, seeds: Iterable[str], /, **options: Any) -> Subgraph:
+        return neighborhood(self, seeds, **options)
 
 
 @caught_by("test_a_transaction_sees_its_own_writes")

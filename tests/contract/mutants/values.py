@@ -31,6 +31,17 @@ class Rewriting(Mutant):
         return {node_id: replace(found[text], id=node_id) for node_id, text in wanted.items() if text in found}
 
 
+@caught_by("test_props_that_were_empty_are_apart_from_the_graph_too")
+class SharesEmptyProps(Mutant):
+    """Gives the same object again for a row without props."""
+
+    def get_nodes(self, ids: Iterable[str], /) -> dict[str, Node]:
+        return {key: node if node.props else replace(node, props=EMPTY) for key, node in super().get_nodes(ids).items()}
+
+
+EMPTY: dict[str, Any] = {}
+
+
 @caught_by("test_any_text_is_a_node_id")
 class TruncatesIdsAt63Bytes(Rewriting):
     text = staticmethod(lambda value: value.encode()[:63].decode(errors="ignore"))

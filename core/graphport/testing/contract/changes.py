@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from graphport.changes import GraphChanges
-from graphport.errors import StorageClosedError, UnsupportedError
+from graphport.errors import InvalidQueryError, StorageClosedError, UnsupportedError
 from graphport.model import Edge, EdgeKey, Node
 from graphport.snapshot import GraphSnapshot, patch, snapshot_of
 from graphport.storage import Capability, GraphStorage
@@ -162,6 +163,13 @@ class ChangePromises(ContractBase):
             storage.upsert_nodes([node("after")])
             assert list(_known(storage.changes_since(after)).nodes) == ["after"]
             assert storage.changes_since(before) is None
+
+    def test_a_revision_is_an_integer(self, storage: GraphStorage) -> None:
+        expected = InvalidQueryError if Capability.CHANGES in self.capabilities else UnsupportedError
+        wrong: Any
+        for wrong in (None, "0", 0.5, True):
+            with pytest.raises(expected):
+                storage.changes_since(wrong)
 
     def test_no_changes_since_a_revision_that_never_was(self, storage: GraphStorage) -> None:
         if Capability.CHANGES not in self.capabilities:

@@ -111,6 +111,13 @@ class ReadPromises(ContractBase):
                 found = storage.incident_edges(["n10", "n03"], direction=way, limit_per_node=limit)
                 assert found == {key: incident(edges, key, way)[:limit] for key in ("n10", "n03")}
 
+    def test_a_limit_may_be_larger_than_any_graph(self, storage: GraphStorage) -> None:
+        storage.upsert_nodes([node("a"), node("b")])
+        storage.upsert_edges([Edge("a", "b", "e")])
+        for large in (2**31, 2**63 - 1, 2**63, 10**30):
+            assert len(storage.incident_edges(["a"], limit_per_node=large)["a"]) == 1
+            assert list(storage.neighborhood(["a"], depth=large, max_nodes=large).depths) == ["a", "b"]
+
     def test_a_self_loop_is_listed_once(self, storage: GraphStorage) -> None:
         storage.upsert_nodes([node("a")])
         storage.upsert_edges([Edge("a", "a", "e")])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -99,6 +99,31 @@ class RefusalPromises(ContractBase):
             storage.delete_nodes(failing(["a", "b"]))
         with pytest.raises(ZeroDivisionError):
             storage.delete_edges(failing([edge.key for edge in edges]))
+        assert_holds(storage, nodes, edges)
+
+    def test_a_large_batch_names_every_absent_node_too(self, storage: GraphStorage) -> None:
+        storage.upsert_nodes([node("a")])
+        ids = [f"ghost {number:05d}" for number in range(25_000)]
+        with pytest.raises(MissingNodeError) as caught:
+            storage.upsert_edges(Edge("a", node_id, "e") for node_id in ids)
+        assert sorted(caught.value.ids) == ids
+        assert_holds(storage, [node("a")])
+
+    def test_what_cannot_be_iterated_over_is_no_batch(self, storage: GraphStorage) -> None:
+        nodes, edges = _fill(storage)
+        calls: list[Any] = [storage.upsert_nodes, storage.upsert_edges, storage.delete_nodes, storage.delete_edges]
+        calls += [storage.get_nodes, storage.get_edges, storage.incident_edges, storage.neighborhood]
+        for call in calls:
+            for batch in (None, 3, "", "ab", b"ab"):
+                with pytest.raises(InvalidInputError):
+                    call(batch)
+        for kinds in cast("list[Any]", [3, "knows"]):
+            for read in (storage.iter_edges, storage.snapshot):
+                with pytest.raises(InvalidInputError):
+                    read(kinds=kinds)
+        for wrong in cast("list[Any]", [None, [], "graph"]):
+            with pytest.raises(InvalidRowError, match="GraphSnapshot"):
+                storage.bulk_load(wrong)
         assert_holds(storage, nodes, edges)
 
     def test_one_string_is_not_several_ids(self, storage: GraphStorage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any, cast
 
 import pytest
 
@@ -213,6 +214,37 @@ class RowPromises(ContractBase):
             for answer in found:
                 answer["x"].append(3)
         assert_holds(storage, *before)
+
+    def test_props_that_were_empty_are_apart_from_the_graph_too(self, storage: GraphStorage) -> None:
+        nodes, edges = [Node("a", "k", "n", props={})], [Edge("a", "a", "e", props={})]
+        storage.upsert_nodes(nodes)
+        storage.upsert_edges(edges)
+        cast("dict[str, Any]", nodes[0].props)["x"] = cast("dict[str, Any]", edges[0].props)["x"] = 1
+        for _ in range(2):
+            found = storage.neighborhood(["a"])
+            rows: list[Node | Edge] = [
+                *storage.get_nodes(["a"]).values(),
+                *storage.iter_nodes(),
+                *found.nodes,
+                *found.edges,
+            ]
+            rows += [*storage.get_edges([("a", "a", "e")]).values(), *storage.incident_edges(["a"])["a"]]
+            for row in rows:
+                assert row.props == {}
+                cast("dict[str, Any]", row.props)["x"] = 1
+
+    def test_a_text_of_a_subclass_comes_back_as_a_plain_one(self, storage: GraphStorage) -> None:
+        class Name(str):
+            def __str__(self) -> str:
+                return "not what it holds"
+
+        a, e = Name("a"), Name("e")
+        storage.upsert_nodes([Node(a, a, a, a, {a: [a]})])
+        storage.upsert_edges([Edge(a, a, e, props={e: e})])
+        rows = storage.get_nodes([a])["a"], storage.get_edges([(a, a, e)])[EdgeKey("a", "a", "e")]
+        assert rows == (Node("a", "a", "a", "a", {"a": ["a"]}), Edge("a", "a", "e", props={"e": "e"}))
+        texts = [rows[0].id, rows[0].kind, rows[0].name, rows[0].entry, *rows[0].props, rows[0].props["a"][0]]
+        assert {type(text) for text in (*texts, *rows[1].key, *rows[1].props.values())} == {str}
 
     def test_get_answers_in_the_order_asked_and_leaves_absent_keys_out(self, storage: GraphStorage) -> None:
         nodes, edges = sample()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import pytest
@@ -212,6 +214,21 @@ class TransactionPromises(ContractBase):
             assert exact_nodes([first[0], *node_rows]) == exact_nodes(sorted(nodes, key=lambda row: row.id))
             assert exact_edges([first[1], *edge_rows]) == exact_edges(sorted(edges, key=lambda edge: edge.key))
 
+    @pytest.mark.parametrize("ends_in", ["commit", "rollback"])
+    def test_an_iteration_that_began_in_a_transaction_ends_with_it(self, filled: GraphStorage, ends_in: str) -> None:
+        iterations: list[Iterator[Any]] = []
+        with suppress(ZeroDivisionError), filled.transaction():
+            filled.upsert_nodes([node("new"), node("newer")])
+            iterations = [filled.iter_nodes(), filled.iter_edges()]
+            for rows in iterations:
+                next(rows)
+            if ends_in == "rollback":
+                raise ZeroDivisionError
+        for rows in iterations:
+            with pytest.raises(TransactionError, match="iterate inside"):
+                next(rows)
+        assert len(list(filled.iter_nodes())) == (7 if ends_in == "commit" else 5)
+
     def test_an_empty_transaction_is_harmless(self, filled: GraphStorage) -> None:
         revision = filled.revision()
         with filled.transaction():
@@ -250,3 +267,27 @@ class TransactionPromises(ContractBase):
                 storage.delete_nodes(row.id for row in batch)
             done.set()
             assert all(reader.result(timeout=60) <= {0, len(batch)} for reader in readers)
+
+    def test_a_neighborhood_is_of_one_state(self, storage: GraphStorage) -> None:
+        """Each commit replaces the chain a-1-2-3-4 by another one, so that a walk over two states breaks off."""
+
+        def chain(number: int) -> list[str]:
+            return ["a", *(f"{number % 2} {step}" for step in range(4))]
+
+        def write() -> None:
+            for number in range(60):
+                with storage.transaction():
+                    storage.delete_nodes(chain(number + 1))
+                    storage.upsert_nodes(Node(node_id, f"{number}", "n") for node_id in chain(number))
+                    storage.upsert_edges(Edge(*ends, f"{number}") for ends in pairwise(chain(number)))
+
+        storage.upsert_nodes(Node(node_id, "start", "n") for node_id in chain(1))
+        storage.upsert_edges(Edge(*ends, "start") for ends in pairwise(chain(1)))
+        with ThreadPoolExecutor(1) as pool:
+            writing = pool.submit(write)
+            while wait([writing], timeout=0.001).not_done:
+                found = storage.neighborhood(["a"], depth=9)
+                assert [row.id for row in found.nodes] in (chain(0), chain(1))
+                assert len({row.kind for row in found.nodes} | {edge.kind for edge in found.edges}) == 1
+                assert len(found.edges) == 4
+            writing.result()

@@ -74,5 +74,6 @@ REFUSED_WEIGHTS: tuple[Any, ...] = (
     "1",
     None,
     "heavy",
+    b"1",
     10**400,
 )
