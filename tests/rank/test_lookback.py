@@ -28,7 +28,7 @@ def pushed(graph: GraphSnapshot, row: int, damping: float, levels: int) -> Gener
 
 
 def bounds_of_all(push: Push) -> Bounded:
-    rows = np.flatnonzero(push.walk.arcs)
+    rows = np.flatnonzero(np.diff(push.walk.step.indptr))
     low = push.found(rows)
     return Bounded(rows, low, low + push.beyond(push.walk.degree[rows]))
 
@@ -49,7 +49,7 @@ def test_bounds_enclose_the_exact_scores_and_close_in_at_every_step(
     monkeypatch.setattr("graphport.rank.push.START", 3e-2)
     monkeypatch.setattr("graphport.rank.lookback.MIN_WORK", work)
     graph = random_graph(seed)
-    start = int(np.flatnonzero(walk_of(graph).arcs)[0])
+    start = int(np.flatnonzero(np.diff(walk_of(graph).step.indptr))[0])
     exact = personalized_pagerank(graph, [graph.ids[start]], damping=damping).scores
     with pushed(graph, start, damping, levels=1) as push:
         candidates = bounds_of_all(push)

@@ -84,7 +84,7 @@ def _candidates(question: Question, estimate: Vector, errors: Errors) -> Bounded
     if rows is None:
         floor = (1 - 4 * ROUNDING) * question.floor
         rows = question.field.only(np.flatnonzero(estimate >= floor - errors.mass))
-        rows = rows[question.walk.arcs[rows] > 0]
+        rows = rows[question.walk.arcs(rows) > 0]
     error = errors.of(question.walk.degree[rows])
     low = np.maximum(estimate[rows] - error, 0) if question.walk.reversible else estimate[rows]
     nodes = Bounded(rows, low, estimate[rows] + error)

@@ -66,7 +66,7 @@ def local_pagerank(
         while len(front) and trail.work <= limit:
             mass = rho[front]
             rho[front] = 0
-            arcs = gather_rows(step, front, step.indptr[front + 1] - step.indptr[front])
+            arcs = gather_rows(step, front)
             scatter_add(arcs, damping * mass, rho)
             heads = arcs.columns.astype(np.int64)  # by which numpy picks at a third of the price of int32
             trail.add(front, mass, heads)

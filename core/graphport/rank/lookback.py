@@ -48,7 +48,7 @@ class Lookback:
         missing = np.bincount(branches.owner, branches.missing, size) + np.where(closer, self._behind, 0)
         # Who tells at least as much an arc as the budget spent on everything would: these fit into it.
         budget = max(MIN_WORK, self._push.work // 2) / max(1, int(np.count_nonzero(closer)))
-        arcs = self._push.walk.arcs.take(branches.node)
+        arcs = self._push.walk.arcs(branches.node)
         going = branches.missing * budget >= missing.take(branches.owner) * arcs
         if branches.missing[going].sum() <= WORTH * missing.sum():
             return False
@@ -66,8 +66,8 @@ class Lookback:
     def _followed(self, branches: _Branches) -> tuple[_Branches, Vector]:
         """The branches one arc further, and the score that waits where they are then."""
         push, walk = self._push, self._push.walk
-        lengths = walk.arcs.take(branches.node)
-        near = gather_rows(walk.step, branches.node, lengths)
+        near = gather_rows(walk.step, branches.node)
+        lengths = np.diff(near.ends)
         nodes = near.columns.astype(np.int64)  # numpy picks by int32 at half the speed
         push.work += len(nodes)
         share = np.repeat(push.damping * branches.share, lengths) * near.values

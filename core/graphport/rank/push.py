@@ -110,7 +110,7 @@ class Push:
         q[frontier] = before + (1 - self.damping) * moving
         self._settled += (1 - self.damping) * float(moving @ self.walk.degree.take(frontier))
         rho[frontier] = 0
-        rows = gather_rows(self.walk.step, frontier, self.walk.arcs.take(frontier))
+        rows = gather_rows(self.walk.step, frontier)
         scatter_add(rows, self.damping * moving, rho)
         heads = rows.columns.astype(np.int64)  # numpy picks by int32 at half the speed
         self.work += len(heads)

@@ -64,7 +64,7 @@ class Question:
     def _are_twins(self, a: Index, b: Index) -> Mask:
         """Of pairs of nodes: whether exchanging the two changes neither graph nor reset. Their scores are equal."""
         walk = self.walk
-        twins: Mask = (walk.arcs[a] == walk.arcs[b]) & (walk.degree[a] == walk.degree[b])
+        twins: Mask = (walk.arcs(a) == walk.arcs(b)) & (walk.degree[a] == walk.degree[b])
         for at in np.flatnonzero(twins).tolist():
             pair = int(a[at]), int(b[at])
             if pair not in self._twins:

@@ -24,13 +24,12 @@ def reachable(graph: GraphSnapshot, walk: Walk, starts: Index, field: Field, mos
     seen[starts] = True
     front, ranked, work = starts, len(field.only(starts)), 0
     while len(front) and ranked <= most:
-        lengths = walk.arcs[front]
-        work += int(lengths.sum())
+        work += int(walk.arcs(front).sum())
         if work > LOOK:
             labels = graph.derived("components", lambda _: _components(walk))
             seen = np.isin(labels, labels[starts])
             break
-        near = gather_rows(walk.step, front, lengths).columns
+        near = gather_rows(walk.step, front).columns
         front = np.unique(near[~seen[near]])
         seen[front] = True
         ranked += len(field.only(front))

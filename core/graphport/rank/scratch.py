@@ -1,6 +1,6 @@
 """The arrays of one local query, kept for the next: a query costs what it touches, not what the graph holds.
 
-``take`` and ``flatnonzero`` here and in `graphport.rank.push` are what ``[rows]`` and ``[mask]`` are, at half the price.
+``take`` and ``flatnonzero`` are what ``[rows]`` and ``[mask]`` are, at half the price.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import numpy as np
 from scipy.sparse import csr_array
 
 from graphport.rank.arrays import Index, Vector
+from graphport.rank.kernels import row_lengths
 from graphport.rank.scratch import Scratch
 from graphport.rank.step import Arrays, Facts, WalkKind, patched_step, step_arrays
 from graphport.snapshot import GraphSnapshot
@@ -22,8 +22,7 @@ class Walk:
 
     ``step`` (n, n): ``step @ mass`` moves mass by one step; each column sums to 1, to 0 where the walk
     ends (a node without edges, directed: without out-edges). ``degree`` (n,) is the weight leaving each
-    node, in units of the power of two next to the mean weight of an arc; ``arcs`` (n,) is the number of
-    entries in each row.
+    node, in units of the power of two next to the mean weight of an arc.
 
     ``reversible``: ``step`` is ``A D^-1`` with a symmetric ``A``, so its spectrum is real and what one
     node gives another is bounded by their degrees. True for undirected walks, unless the weights span
@@ -32,7 +31,6 @@ class Walk:
 
     step: csr_array
     degree: Vector
-    arcs: Index
     reversible: bool
     loops: bool
     _spare: list[Scratch] = field(default_factory=list[Scratch], repr=False)
@@ -45,6 +43,10 @@ class Walk:
     @property
     def n_arcs(self) -> int:
         return int(self.step.nnz)
+
+    def arcs(self, rows: Index) -> Index:
+        """The number of entries in each of ``rows``."""
+        return row_lengths(self.step, rows)
 
     def visits(self, damping: float) -> float:
         """Sum of ``damping ** step`` over the steps at which mass is at one node, times ``1 - damping``, at most.
@@ -83,7 +85,6 @@ def _walk(arrays: Arrays, *, directed: bool) -> Walk:
     degree, facts = arrays["degree"], Facts.of(arrays)
     n = len(degree)
     step = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n, n))
-    arcs = np.diff(step.indptr)
-    for column in (step.data, step.indices, step.indptr, degree, arcs):
+    for column in (step.data, step.indices, step.indptr, degree):
         column.flags.writeable = False
-    return Walk(step, degree, arcs, reversible=not (directed or facts.wide), loops=bool(facts.loops))
+    return Walk(step, degree, reversible=not (directed or facts.wide), loops=bool(facts.loops))
