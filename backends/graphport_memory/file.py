@@ -66,6 +66,7 @@ class GraphFile:
     def __init__(self, path: Path, graph: str, read_only: bool, busy_timeout: float) -> None:
         self.path = path.expanduser().absolute()
         self._name = graph
+        self._read_only = read_only
         self._timeout = busy_timeout
         self._process = os.getpid()
         self._seen = -1
@@ -76,11 +77,12 @@ class GraphFile:
                 self._register(self._writer)
             self._reader = opened.enter_context(closing(self._connect("ro")))
             self._require_ours(self._reader)
+            self._opened = self._place_on_disk()
             opened.pop_all()  # from here on `close` closes them
 
     def newest(self, state: State) -> State:
         """``state`` with what others committed since; one cheap query when there is nothing."""
-        self._require_same_process()
+        self._require_usable()
         with self._typed():
             (version,) = self._reader.execute("PRAGMA data_version").fetchone()
             if version == self._seen:
@@ -95,7 +97,7 @@ class GraphFile:
 
     def begin(self, state: State) -> State:
         """Takes the write lock, waiting for it as long as allowed; returns the newest state."""
-        self._require_same_process()
+        self._require_usable()
         with self._typed():
             self._writing.execute("BEGIN IMMEDIATE")
             try:
@@ -155,20 +157,20 @@ class GraphFile:
 
     def identity(self) -> str | None:
         """What the graph was given when it was made, and where it is: a copy of the file is another; None before."""
-        self._require_same_process()
+        self._require_usable()
         with self._typed():
             row = self._reader.execute("SELECT identity FROM graphs WHERE name = ?", (self._name,)).fetchone()
         return None if row is None else f"{row[0]} {self.path.resolve()}"
 
     def revision(self) -> int:
         """The newest one; reads nothing of the graph."""
-        self._require_same_process()
+        self._require_usable()
         with self._typed():
             return self._place(self._reader).revision
 
     def changes_since(self, since: int) -> GraphChanges | None:
         """What was committed after ``since``; None where a base took its batches in."""
-        self._require_same_process()
+        self._require_usable()
         with self._typed():
             self._reader.execute("BEGIN")
             try:
@@ -327,9 +329,21 @@ class GraphFile:
     def _corrupt(self, what: str) -> StorageCorruptError:
         return StorageCorruptError(f"{self.path}: {what}; restore the file, or delete it and build the graph again")
 
-    def _require_same_process(self) -> None:
+    def _require_usable(self) -> None:
         if os.getpid() != self._process:
             raise StorageUnavailableError(f"{self.path} was opened before a fork; open it again in this process")
+        # SQLite goes on with a file that has no name any more, and what it commits there is lost at close.
+        if self._place_on_disk() != self._opened:
+            raise StorageUnavailableError(
+                f"{self.path} was deleted or replaced while it was open; close this handle and open the graph again"
+            )
+
+    def _place_on_disk(self) -> tuple[int, int] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     @contextmanager
     def _typed(self) -> Generator[None]:
@@ -349,7 +363,25 @@ class GraphFile:
             return self._corrupt(str(error))
         if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_TOOBIG):
             return StorageFullError(f"{self.path}: {error}; make room and try again")
+        name = getattr(error, "sqlite_errorname", "")
+        if name == "SQLITE_IOERR_WRITE":  # a quota or a limit of file sizes; a disk without room is SQLITE_FULL
+            return StorageFullError(f"{self.path}: {error}, while writing; look for a quota or a limit of file sizes")
+        if code == sqlite3.SQLITE_CANTOPEN:
+            return StorageUnavailableError(f"{self.path}: {error}; {self._why_not_opened()}")
+        if code == sqlite3.SQLITE_READONLY and self._read_only:
+            return StorageUnavailableError(
+                f"{self.path}: {error}; to read, too, SQLite must write beside the file: copy it into a folder of yours"
+            )
         return StorageUnavailableError(f"{self.path}: {error}; check the folder and its permissions")
+
+    def _why_not_opened(self) -> str:
+        if self.path.is_dir():
+            return "it is a folder, and a graph of this backend is a file: name one in it"
+        if not self.path.parent.is_dir():
+            return "make its folder first"
+        if self._read_only and not self.path.exists():
+            return "there is no such file: open it once without read_only to make it"
+        return "check the folder and its permissions"
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:

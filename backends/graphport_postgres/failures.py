@@ -54,7 +54,9 @@ def storage_error(error: psycopg.Error, what: str) -> StorageError:
     if isinstance(error, pg.ReadOnlySqlTransaction):
         return StorageUnavailableError(f"{what}: the server takes no writes ({said}); connect to the primary")
     if state.startswith(_CLASSES_OF_A_LOST_SERVER) or (not state and isinstance(error, psycopg.OperationalError)):
-        return StorageUnavailableError(f"{what}: the server cannot be reached: {said}; check that it runs and the dsn")
+        return StorageUnavailableError(
+            f"{what}: the server cannot be reached: {said}; check that it runs, and what the dsn says"
+        )
     return StorageError(f"{what}: {said} [{state}]")
 
 

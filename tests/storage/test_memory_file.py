@@ -6,6 +6,8 @@ import os
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -193,12 +195,12 @@ def test_a_newer_format_is_not_read(path: Path) -> None:
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(StorageUnavailableError, match="nowhere"):
         MemoryStorage(tmp_path / "nowhere" / "graph.db")
-    with pytest.raises(StorageUnavailableError):
+    with pytest.raises(StorageUnavailableError, match="a folder, and a graph of this backend is a file"):
         MemoryStorage(tmp_path)
 
 
 def test_read_only_wants_a_file_that_is_there(path: Path) -> None:
-    with pytest.raises(StorageUnavailableError):
+    with pytest.raises(StorageUnavailableError, match="open it once without read_only"):
         MemoryStorage(path, read_only=True)
     assert not path.exists()
     with pytest.raises(UnsupportedError, match="path"):
@@ -295,6 +297,52 @@ def test_a_full_disk_changes_nothing(path: Path) -> None:
         assert storage.counts().nodes == 2
     with MemoryStorage(path) as storage:
         assert (storage.counts().nodes, storage.revision()) == (2, 2)
+
+
+def test_a_limit_of_file_sizes_is_a_lack_of_room(path: Path) -> None:
+    code = f"""
+import resource, signal
+from graphport import Node, open_storage
+from graphport.errors import StorageFullError
+storage = open_storage("memory", path={str(path)!r})
+storage.upsert_nodes([Node("a", "k", "a")])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+try:
+    storage.upsert_nodes(Node(f"n{{i}}", "k", "x" * 100) for i in range(20_000))
+except StorageFullError as error:
+    print(error)
+print(storage.counts().nodes, storage.revision())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert "limit of file sizes" in run.stdout
+    assert run.stdout.splitlines()[-1] == "1 1"
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["deleted", "replaced"])
+def test_a_file_that_was_taken_away_takes_no_more_writes(path: Path, tmp_path: Path, replaced: bool) -> None:
+    """SQLite would go on with the file that has no name any more, and lose what it commits there."""
+    with MemoryStorage(tmp_path / "other.db") as other:
+        other.upsert_nodes([Node("other", "k", "o")])
+    storage = MemoryStorage(path)
+    storage.upsert_nodes([Node("a", "k", "a")])
+    for file in tmp_path.glob("graph.db*"):
+        file.unlink()
+    if replaced:
+        (tmp_path / "other.db").rename(path)
+    calls: list[Callable[[], object]] = [
+        lambda: storage.upsert_nodes([Node("b", "k", "b")]),
+        lambda: storage.bulk_load(GraphSnapshot.from_rows([])),
+        storage.counts,
+        storage.revision,
+        lambda: storage.get_nodes(["a"]),
+    ]
+    for call in calls:
+        with pytest.raises(StorageUnavailableError, match="deleted or replaced while it was open"):
+            call()
+    storage.close()
+    with MemoryStorage(path) as again:
+        assert [node.id for node in again.iter_nodes()] == (["other"] if replaced else [])
 
 
 def test_a_column_may_be_stored_in_many_parts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
