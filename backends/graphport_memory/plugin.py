@@ -13,7 +13,7 @@ from graphport.storage import BackendOptions
 
 class MemoryOptions(BackendOptions):
     path: Path | None = None
-    busy_timeout: float = Field(default=5.0, ge=0, allow_inf_nan=False)
+    busy_timeout: float = Field(default=5.0, ge=0, le=86_400, allow_inf_nan=False)
 
 
 def _open(options: MemoryOptions) -> GraphStorage:

@@ -202,6 +202,8 @@ def load_config(source: str | Path | Mapping[str, Any] | None = None) -> Config:
     raw = dict(source) if isinstance(source, Mapping) else _read(Path(source))
     try:
         config = Config.model_validate(_expand(raw, file, ""))
+    except RecursionError as error:
+        raise ConfigError("an alias (*name) stands for itself", problem="config-not-yaml", file=file) from error
     except ValidationError as error:
         raise _config_error(error, file) from error
     for index, base in enumerate(config.vector_dbs):
@@ -250,6 +252,9 @@ def check_graph(
         options["path"] = str(folder / f"graph.{backend.name}")
     try:
         return backend, backend_options(backend, options, file=file, key=key)
+    except InvalidIdError as error:
+        where = f"{key}.graph" if key else "graph"
+        raise ConfigError(str(error), problem="bad-backend-option", key=where, file=file) from error
     except UnsupportedError as error:
         raise ConfigError(str(error), problem="bad-backend-option", key=key, file=file) from error
 
@@ -289,7 +294,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(f"cannot be read: {error}", problem="unreadable-config", file=str(file)) from error
     try:
         found = yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ConfigError(f"is not YAML: {error}", problem="config-not-yaml", file=str(file)) from error
     if found is None:
         return {}
@@ -347,6 +352,8 @@ def _config_error(error: ValidationError, file: str) -> ConfigError:
         message = _unknown_key(names)
     elif problem == "bad-knowledge-graph-weight":
         message = "graph_weight must be finite and in 0..=1"
+    elif first["type"] == "model_type":
+        message = f"must hold keys with values, as in `{names[-1]}: {{key: value}}`"
     else:
         message = first["msg"].removeprefix("Value error, ")
     return ConfigError(message, problem=problem, key=key, file=file)

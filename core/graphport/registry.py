@@ -20,6 +20,7 @@ from graphport.errors import (
     PluginConflictError,
     UnsupportedError,
 )
+from graphport.model import check_text
 from graphport.storage import Backend, BackendOptions, Capability, GraphStorage
 
 if TYPE_CHECKING:
@@ -135,8 +136,9 @@ def open_storage(backend: str | Backend, /, **options: Any) -> GraphStorage:
     """Open a graph: ``open_storage("kuzu", path="g.kuzu", graph="notes")``.
 
     Raises `BackendNotFoundError`, `BackendUnavailableError` (with the command that installs the
-    driver), `ConfigError` for options the backend does not take, `UnsupportedError` for ``path`` or
-    ``read_only`` where the backend has no such capability, or a `StorageError`.
+    driver), `ConfigError` for options the backend does not take, `InvalidIdError` for a ``graph`` that is no
+    name, `UnsupportedError` for ``path`` or ``read_only`` where the backend has no such capability, or a
+    `StorageError`.
     """
     chosen = find_backend(backend) if isinstance(backend, str) else backend
     return open_backend(chosen, backend_options(chosen, options))
@@ -152,21 +154,32 @@ def open_backend(backend: Backend, options: BackendOptions) -> GraphStorage:
 
 
 def backend_options(backend: Backend, options: dict[str, Any], *, file: str = "", key: str = "") -> BackendOptions:
-    """``options`` as the backend's own model, checked against what it declares; opens nothing."""
+    """``options`` as the backend's own model, checked against what it declares; opens nothing.
+
+    Raises `ConfigError`, `UnsupportedError`, and `InvalidIdError` for a ``graph`` that is no name.
+    """
+
+    def refused(why: str, where: str) -> ConfigError:
+        known = ", ".join(sorted(backend.options_model.model_fields))
+        return ConfigError(
+            f"backend {backend.name!r}: {why}; its options are {known}",
+            problem="bad-backend-option",
+            key=".".join(part for part in (key, where) if part),
+            file=file,
+        )
+
     if options.get("path") is not None and Capability.PERSISTENT not in backend.capabilities:
         raise UnsupportedError(f"backend {backend.name!r} keeps nothing on disk; leave path out")
     try:
         parsed = backend.options_model.model_validate(options)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        known = ", ".join(sorted(backend.options_model.model_fields))
-        raise ConfigError(
-            f"backend {backend.name!r}: {first['msg']}; its options are {known}",
-            problem="bad-backend-option",
-            key=".".join(part for part in (key, where) if part),
-            file=file,
-        ) from error
+        why = first["msg"].removeprefix("Value error, ")
+        raise refused(why, ".".join(str(part) for part in first["loc"])) from error
+    path = options.get("path")
+    if path is not None and (path == "" or "\0" in str(path)):  # "" would be the folder of whoever runs this
+        raise refused(f"path is {str(path)!r:.80}; name a file or folder", "path")
+    check_text(parsed.graph, "graph name")
     if parsed.read_only and Capability.READ_ONLY not in backend.capabilities:
         raise UnsupportedError(f"backend {backend.name!r} cannot open a graph read-only; leave read_only out")
     return parsed

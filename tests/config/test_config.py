@@ -65,6 +65,11 @@ BAD = [
     ("entities: [{type: person, names: ['...']}]", "bad-knowledge-entities", "vector_dbs[0].entities[0].names"),
     ("graph: {backend: kuzo}", "unknown-backend", "vector_dbs[0].graph.backend"),
     ("graph: {backend: memory, paht: x}", "bad-backend-option", "vector_dbs[0].graph.paht"),
+    ("graph: {backend: memory, path: ''}", "bad-backend-option", "vector_dbs[0].graph.path"),
+    ("graph: {backend: kuzu, path: '${NOT_SET_ANYWHERE:-}'}", "bad-backend-option", "vector_dbs[0].graph.path"),
+    ('graph: {backend: kuzu, path: "a\\0b"}', "bad-backend-option", "vector_dbs[0].graph.path"),
+    ("graph: {backend: memory, graph: ''}", "bad-backend-option", "vector_dbs[0].graph.graph"),
+    ("graph: memory", "bad-knowledge-graph", "vector_dbs[0].graph"),
 ]
 
 
@@ -111,6 +116,8 @@ def test_an_unknown_key_is_answered_with_those_there_are(config: dict[str, objec
         ("graph: {backend: memory}\ngraph: {backend: memory}\n", "config-not-yaml"),
         ("vector_dbs: [{name: a}, {name: a}]", "duplicate-knowledge-base"),
         ("vector_dbs: [{name: ../a}]", "bad-knowledge-name"),
+        ("data_dir: &here [*here]", "config-not-yaml"),
+        ("data_dir: " + "[" * 5_000, "config-not-yaml"),
         ("data_dir: ${NOT_SET_ANYWHERE}", "missing-environment-variable"),
     ],
 )
