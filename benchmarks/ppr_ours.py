@@ -17,8 +17,8 @@ Rank = Callable[[list[int]], list[str]]
 """From rows of seeds to the ids of the best K, best first."""
 
 
-def seed_sets(graph: GraphSnapshot, seed: int = 5) -> tuple[list[list[int]], list[list[int]]]:
-    """Ten ordinary sets of rows and ten with a hub."""
+def seed_sets(graph: GraphSnapshot, seed: int = 5, *, of_each: int = 10) -> tuple[list[list[int]], list[list[int]]]:
+    """Ordinary sets of rows, and as many with a hub, the ten largest in turns."""
     rng = np.random.default_rng(seed)
     walk = walk_of(graph)
     hubs = np.argsort(-walk.degree, kind="stable")[:10].tolist()
@@ -30,8 +30,8 @@ def seed_sets(graph: GraphSnapshot, seed: int = 5) -> tuple[list[list[int]], lis
             if graph.node_kind[row] == 0 and walk.degree[row] < hub_degree / 10:
                 return row
 
-    ordinary = [[entity() for _ in range(rng.integers(1, 6))] for _ in range(10)]
-    return ordinary, [[hub, entity(), entity()] for hub in hubs]
+    ordinary = [[entity() for _ in range(rng.integers(1, 6))] for _ in range(of_each)]
+    return ordinary, [[hubs[i % len(hubs)], entity(), entity()] for i in range(of_each)]
 
 
 def by_scores(graph: GraphSnapshot, query: Query, mask: Mask | None) -> Rank:
