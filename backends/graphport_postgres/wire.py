@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import psycopg
+from psycopg import Cursor
+from psycopg.rows import TupleRow
+
 from graphport_postgres.connections import Link
 
 ROWS_A_FETCH = 2_000
@@ -25,9 +29,26 @@ def run(connection: Link, *statements: Statement) -> list[Rows]:
     if len(statements) == 1:
         cursors = [connection.execute(statements[0].sql, statements[0].params)]
     else:
-        with connection.pipeline():
-            cursors = [connection.execute(statement.sql, statement.params) for statement in statements]
+        cursors = _piped(connection, statements)
     return [list[Row](cursor.fetchall()) if cursor.description else [] for cursor in cursors]
+
+
+def _piped(connection: Link, statements: Sequence[Statement]) -> list[Cursor[TupleRow]]:
+    # The first failure alone is told. psycopg 3.3 logs the second, that the pipeline was aborted, as a warning when
+    # the first leaves its block: for a graph that was dropped, say, which is no failure at all.
+    failure: psycopg.Error | None = None
+    cursors: list[Cursor[TupleRow]] = []
+    try:
+        with connection.pipeline():
+            try:
+                cursors += [connection.execute(statement.sql, statement.params) for statement in statements]
+            except psycopg.Error as error:
+                failure = error
+    except psycopg.Error as error:
+        raise failure or error from None
+    if failure is not None:
+        raise failure
+    return cursors
 
 
 def fetched(connection: Link, cursor: str, statement: Statement, *, rows_a_fetch: int = ROWS_A_FETCH) -> Iterator[Row]:

@@ -116,3 +116,14 @@ def test_two_names_in_one_place_are_told_apart(tables: Engine) -> None:
 
 def test_a_handle_says_what_it_is(tables: Engine) -> None:
     assert repr(tables.open()) == "PostgresStorage(backend='postgres', graph='graph')"
+
+
+def test_a_dropped_graph_is_read_without_a_word_in_the_log(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
+    storage = engine.open(graph="dropped")
+    for _ in range(3):
+        storage.upsert_nodes([Node("a", "k", "a")])
+        storage.upsert_edges([Edge("a", "a", "e")])
+        engine.open().drop_graph("dropped")
+        assert (storage.counts().nodes, storage.get_nodes(["a"]), storage.graphs()) == (0, {}, ["graph"])
+        assert ([*storage.iter_nodes()], storage.snapshot().ids, storage.neighborhood(["a"]).nodes) == ([], (), ())
+    assert [record.getMessage() for record in caplog.records] == []
