@@ -61,13 +61,13 @@ class Plugins:
             plugin = entry_point.load()
             if not self.manager.is_registered(plugin):  # an editable install lists an entry point twice
                 self.manager.register(plugin, name=f"{entry_point.name}={entry_point.value}")
-        except Exception as error:  # noqa: BLE001 - whatever a stranger's module raises must not take the rest along
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's module must not take the rest along
             self.broken[label] = f"{type(error).__name__}: {error}"
             log.warning("plugin %s is left out: %s: %s", label, type(error).__name__, error)
 
     def backends(self) -> dict[str, Backend]:
         """Declared backends by name, sorted."""
-        return self._collect("graphport_backends", "backend")
+        return self._collect("graphport_backends", "backend", Backend)
 
     def builders(self) -> dict[str, Builder]:
         """Graph builders by name, sorted."""
@@ -89,12 +89,12 @@ class Plugins:
         """Commands by name, sorted."""
         return self._collect("graphport_commands", "command")
 
-    def _collect(self, hook: str, what: str) -> dict[str, Any]:
+    def _collect(self, hook: str, what: str, kind: type = object) -> dict[str, Any]:
         owners: dict[str, str] = {}
         found: dict[str, Any] = {}
         for implementation in getattr(self.manager.hook, hook).get_hookimpls():
             owner = str(implementation.plugin_name).partition("=")[2] or str(implementation.plugin_name)
-            for item in self._ask(implementation.function, owner):
+            for item in self._ask(implementation.function, owner, what, kind):
                 if item.name in found:
                     raise PluginConflictError(
                         f"{what} {item.name!r} is offered by {owners[item.name]} and by {owner}; uninstall one of them"
@@ -102,13 +102,19 @@ class Plugins:
                 found[item.name], owners[item.name] = item, owner
         return dict(sorted(found.items()))
 
-    def _ask(self, function: Callable[[], Sequence[Any]], owner: str) -> Sequence[Any]:
+    def _ask(self, function: Callable[[], Sequence[Any]], owner: str, what: str, kind: type) -> Sequence[Any]:
         try:
-            return tuple(function())
-        except Exception as error:  # noqa: BLE001 - as in _load
+            return tuple(_require_named(item, what, kind) for item in function())
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - as in _load
             self.broken[owner] = f"{type(error).__name__}: {error}"
             log.warning("plugin %s is left out: %s: %s", owner, type(error).__name__, error)
             return ()
+
+
+def _require_named(item: Any, what: str, kind: type) -> Any:
+    if not isinstance(item, kind) or not isinstance(getattr(item, "name", None), str):
+        raise TypeError(f"it offers {item!r:.80}, which is no {what} with a name")
+    return item
 
 
 @cache
@@ -148,9 +154,16 @@ def open_backend(backend: Backend, options: BackendOptions) -> GraphStorage:
     """Open a backend with options that `backend_options` checked; raises as `open_storage`."""
     reason = backend.missing()
     if reason is not None:
-        hint = f"; {backend.install_hint}" if backend.install_hint else ""
-        raise BackendUnavailableError(f"backend {backend.name!r} cannot be opened here: {reason}{hint}")
-    return backend.open(options)
+        raise _unavailable(backend, reason)
+    try:
+        return backend.open(options)
+    except ModuleNotFoundError as error:  # a driver that `missing` did not look for
+        raise _unavailable(backend, str(error)) from error
+
+
+def _unavailable(backend: Backend, reason: str) -> BackendUnavailableError:
+    hint = f"; {backend.install_hint}" if backend.install_hint else ""
+    return BackendUnavailableError(f"backend {backend.name!r} cannot be opened here: {reason}{hint}")
 
 
 def backend_options(backend: Backend, options: dict[str, Any], *, file: str = "", key: str = "") -> BackendOptions:

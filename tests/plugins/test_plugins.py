@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -74,6 +78,32 @@ def test_a_plugin_whose_hook_raises_is_left_out(module: ModuleType, caplog: pyte
     module.graphport_backends = graphport_backends  # type: ignore[attr-defined]  # a module made here
     assert Plugins([point("unlucky", "third_party")]).backends() == {}
     assert "RuntimeError: no luck" in caplog.text
+
+
+@pytest.mark.parametrize("offered", ["kuzu", None, 3, replace(backend("x"), name=3)], ids=str)  # type: ignore[arg-type]  # the mistake
+def test_a_plugin_that_offers_no_backend_is_left_out(
+    module: ModuleType, caplog: pytest.LogCaptureFixture, offered: Any
+) -> None:
+    offer(module, offered)
+    found = Plugins([point("mystore", "third_party"), point("memory", "graphport_memory.plugin")])
+    assert list(found.backends()) == ["memory"]
+    assert "third_party is left out: TypeError: it offers" in caplog.text
+
+
+def test_a_plugin_that_ends_the_process_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a_script.py").write_text("raise SystemExit('usage: a_script FILE')")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = Plugins([point("a_script", "a_script"), point("memory", "graphport_memory.plugin")])
+    assert list(found.backends()) == ["memory"]
+    assert found.broken == {"a_script (a_script)": "SystemExit: usage: a_script FILE"}
+
+
+def test_a_driver_that_is_missed_only_while_opening_is_named_with_its_command() -> None:
+    def open_without_driver(_: BackendOptions) -> GraphStorage:
+        return importlib.import_module("no_such_driver").open()  # type: ignore[no-any-return]  # it never gets there
+
+    with pytest.raises(BackendUnavailableError, match=r"no_such_driver.*pip install 'mystore-driver'"):
+        open_storage(replace(backend("mystore"), open=open_without_driver))
 
 
 def test_a_hook_with_an_argument_that_is_not_in_the_spec_is_left_out(
