@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from graphport.errors import InvalidInputError
 from graphport.model import Props, check_props, dump_props
 from graphport.snapshot import GraphSnapshot, check_loadable
 from graphport_kuzu.arrow import Table, pa
@@ -52,8 +51,6 @@ def _props(props: Mapping[int, Props], n: int, what: str) -> Any:
     """(n,) the props of each row as JSON."""
     if not props:
         return pa.repeat("{}", n)
-    if not 0 <= min(props) <= max(props) < n:
-        raise InvalidInputError(f"{what}_props has rows {min(props)} to {max(props)}; they must be in [0, {n})")
     texts = np.full(n, "{}", dtype=object)
     for row, value in props.items():
         texts[row] = dump_props(check_props(value, f"{what} row {row}"))

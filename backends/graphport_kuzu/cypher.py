@@ -33,6 +33,7 @@ def run_query(engine: Engine, query: str, params: Mapping[str, Any], columns: Se
     `InvalidQueryError` for a query that the engine does not take or dies of, a parameter without a value, or a
     value without a parameter.
     """
+    _require_types(query, params)
     _require_reading(query)
     _require_parameters(query, params)
     reply = engine.query(query, {name: _bound(value, f"parameter ${name}", 0) for name, value in params.items()})
@@ -44,6 +45,13 @@ def run_query(engine: Engine, query: str, params: Mapping[str, Any], columns: Se
             f"the query returns {len(names)} columns ({', '.join(names)}), and columns names {len(columns)}; name each"
         )
     return [tuple(_shown(value) for value in row) for row in rows]
+
+
+def _require_types(query: object, params: object) -> None:
+    if not isinstance(query, str):
+        raise InvalidQueryError(f"the query is {query!r:.80}; it must be Cypher, a str")
+    if not isinstance(params, Mapping):
+        raise InvalidQueryError(f"the parameters are {params!r:.80}; they must be a dict by name")
 
 
 def _failure(step: str, said: str) -> Exception:

@@ -209,7 +209,8 @@ class KuzuStorage:
             raise TransactionError(
                 "cypher after writes of an open transaction, which it could not see; commit them first"
             )
-        return run_query(self._engine, query, params or {}, tuple(columns))
+        names = (columns,) if isinstance(columns, str) else tuple(columns)
+        return run_query(self._engine, query, params or {}, names)
 
     # -- writes ------------------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from graphport.errors import InvalidInputError
 from graphport.model import Direction, Edge, EdgeKey, Node, check_props, dump_props
 from graphport.snapshot import GraphSnapshot, check_loadable, edge_row
 
@@ -60,13 +59,12 @@ class Base:
 
     @classmethod
     def of(cls, graph: GraphSnapshot) -> Base:
-        """The graph and its props, checked; `InvalidInputError` if two edges have one key."""
+        """The graph and its props, checked as `check_loadable` does."""
         check_loadable(graph)
-        node_props = {row: dump_props(check_props(p, f"node row {row}")) for row, p in graph.node_props.items() if p}
-        edge_props = {row: dump_props(check_props(p, f"edge row {row}")) for row, p in graph.edge_props.items() if p}
-        for what, rows, n in (("node", node_props, graph.n_nodes), ("edge", edge_props, graph.n_edges)):
-            if rows and not 0 <= min(rows) <= max(rows) < n:
-                raise InvalidInputError(f"{what}_props has rows {min(rows)} to {max(rows)}; they must be in [0, {n})")
+        checked = {row: check_props(props, f"node row {row}") for row, props in graph.node_props.items()}
+        node_props = {row: dump_props(props) for row, props in checked.items() if props}
+        checked = {row: check_props(props, f"edge row {row}") for row, props in graph.edge_props.items()}
+        edge_props = {row: dump_props(props) for row, props in checked.items() if props}
         return cls(without_props(graph), SparseTexts.of(node_props), SparseTexts.of(edge_props))
 
     @cached_property

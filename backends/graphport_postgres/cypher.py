@@ -14,7 +14,7 @@ from psycopg import sql
 from graphport.errors import InvalidQueryError, StorageUnavailableError, UnsupportedError
 from graphport.model import check_props
 from graphport_postgres.connections import Link
-from graphport_postgres.cypher_check import check_query
+from graphport_postgres.cypher_check import check_parameters, check_query
 from graphport_postgres.session import GraphAbsentError, Session
 
 _SUFFIX = re.compile(r'("(?:[^"\\]|\\.)*")|::(?:vertex|edge|path|numeric)')
@@ -30,8 +30,10 @@ def run_cypher(
     path is a list of both.
     """
     names = _checked(columns)
-    text = _statement(space, check_query(query), has_params=params is not None, columns=len(names))
-    values = [] if params is None else [json.dumps(check_props(params, "the query's parameters"))]
+    given = check_props(params or {}, "the query's parameters")
+    check_parameters(check_query(query), given)
+    text = _statement(space, query, has_params=bool(given), columns=len(names))
+    values = [json.dumps(given)] if given else []
     try:
         with session.undone() as connection:
             return _answer(connection, text, values)

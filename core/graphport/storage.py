@@ -198,6 +198,7 @@ class GraphStorage(Protocol):
     ) -> list[tuple[Any, ...]]:
         """Rows of a user's own Cypher query (`Capability.CYPHER`); ``columns`` names what it returns.
 
+        Each parameter of the query has its value in ``params``, and there are no others (`InvalidQueryError`).
         Raises `UnsupportedError` on a backend without Cypher.
         """
         ...

@@ -42,7 +42,7 @@ def test_whole_nodes_edges_and_paths_are_plain_and_the_same_on_both_drivers(grap
     b = {"id": "b", "kind": "person", "name": "Bob", "entry": None, "props": "{}"}
     e = {"kind": "knows", "weight": 2.0, "props": "{}"}
     query = "MATCH p = (a)-[e]->(b) RETURN a, e, p, [a, b], {map: e}"
-    assert graph.cypher(query, columns="aepnm") == [(a, e, {"nodes": [a, b], "edges": [e]}, [a, b], {"map": e})]
+    assert graph.cypher(query, columns=list("aepnm")) == [(a, e, {"nodes": [a, b], "edges": [e]}, [a, b], {"map": e})]
 
 
 def test_a_query_sees_each_commit(graph: GraphStorage) -> None:
@@ -106,7 +106,7 @@ def test_words_in_texts_names_and_comments_are_not_statements(graph: GraphStorag
         MATCH (n:Node {id: $load}) /* LOAD; COPY */
         RETURN 'it; CALL \\' LOAD', "COPY; x", n.id AS `LOAD`;
     """
-    assert graph.cypher(query, {"load": "a"}, columns="xyz") == [("it; CALL ' LOAD", "COPY; x", "a")]
+    assert graph.cypher(query, {"load": "a"}, columns=list("xyz")) == [("it; CALL ' LOAD", "COPY; x", "a")]
 
 
 @pytest.mark.parametrize(
@@ -155,13 +155,23 @@ def test_values_come_back_as_they_were_given(graph: GraphStorage) -> None:
 
 def test_dicts_in_a_list_are_bound_by_name(graph: GraphStorage) -> None:
     rows = [{"a": 1, "b": 2}, {"b": 20, "a": 10}]
-    assert graph.cypher("UNWIND $rows AS r RETURN r.a, r.b", {"rows": rows}, columns="ab") == [(1, 2), (10, 20)]
+    assert graph.cypher("UNWIND $rows AS r RETURN r.a, r.b", {"rows": rows}, columns=list("ab")) == [(1, 2), (10, 20)]
 
 
 @pytest.mark.parametrize("query", ["RETRUN 1", "MATCH (n:Nope) RETURN n.id", "RETURN 1 / 0", "MATCH (n) RETURN m.id"])
 def test_a_query_the_engine_does_not_take_says_so(graph: GraphStorage, query: str) -> None:
     with pytest.raises((InvalidQueryError, UnsupportedError)):
         graph.cypher(query)
+
+
+@pytest.mark.parametrize("query, params", [(3, None), ("RETURN 1", [1])], ids=["query", "params"])
+def test_what_is_no_query_or_no_dict_is_refused_by_type(graph: GraphStorage, query: Any, params: Any) -> None:
+    with pytest.raises(InvalidQueryError, match="must be"):
+        graph.cypher(query, params)
+
+
+def test_one_string_is_the_name_of_one_column(graph: GraphStorage) -> None:
+    assert graph.cypher("RETURN 1", columns="number") == [(1,)]
 
 
 def test_columns_must_name_what_is_returned(graph: GraphStorage) -> None:

@@ -111,6 +111,15 @@ def test_parameters_are_data(storage: PostgresStorage) -> None:
         storage.cypher("RETURN $x", {"x": float("nan")})
 
 
+def test_parameters_and_values_must_fit_each_other(storage: PostgresStorage) -> None:
+    assert storage.cypher("RETURN '$id' /* $id */", {}) == [("$id",)]
+    for params in (None, {}, {"other": "a"}):
+        with pytest.raises(InvalidQueryError, match=r"the query has \$id, and params no such key"):
+            storage.cypher("MATCH (n:Node) WHERE n.id = $id RETURN n.name", params)
+    with pytest.raises(InvalidQueryError, match="params has unused"):
+        storage.cypher("RETURN 1", {"unused": 1})
+
+
 def test_a_query_that_cannot_run_is_the_users_error(storage: PostgresStorage) -> None:
     queries = ["RETURN 1 +", "RETURN nosuchfunction(1)", "RETURN 1, 2", "RETURN 1/0", "MATCH"]
     for query in queries:

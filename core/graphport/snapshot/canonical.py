@@ -48,7 +48,8 @@ def codes_of(values: ArrayLike | None, n: int, n_kinds: int, what: str) -> NDArr
     return codes.astype(np.int32, copy=False)
 
 
-def check_texts(texts: Sequence[str], what: str) -> None:
+def check_texts(texts: Sequence[str], what: str) -> Sequence[str]:
+    """The texts, each a plain str; raises as `check_text`."""
     # One join finds what is wrong anywhere at a fifth of the price of a call per text.
     try:
         joined = "".join(texts)
@@ -58,20 +59,20 @@ def check_texts(texts: Sequence[str], what: str) -> None:
     if "\0" in joined or not all(texts):
         for text in texts:
             check_text(text, what)
+    return texts if set(map(type, texts)) <= {str} else [check_text(text, what) for text in texts]
 
 
 def canonical_kinds(
     table: Sequence[str], codes: NDArray[np.int32], what: str
 ) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     """Kinds that occur, sorted, and the codes into them."""
-    for kind in table:
-        check_text(kind, what)
+    table = [check_text(kind, what) for kind in table]
     if len(set(table)) != len(table):
         raise InvalidInputError(f"{what}s {list(table)!r:.80} hold one kind twice; each must be unique")
     used = np.zeros(len(table), dtype=bool)
     used[codes] = True
     kept = sorted(kind for kind, is_used in zip(table, used, strict=True) if is_used)
-    if kept == list(table):
+    if kept == table:
         return tuple(kept), codes
     recode = np.zeros(len(table), dtype=np.int32)
     place = {kind: code for code, kind in enumerate(kept)}

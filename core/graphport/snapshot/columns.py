@@ -134,7 +134,10 @@ class GraphSnapshot:
         if len(src) != len(dst):
             raise InvalidInputError(f"source_index has {len(src)} rows and target_index {len(dst)}; they must match")
         m = len(src)
-        weights = np.ones(m) if weight is None else np.asarray(weight, dtype=np.float64)
+        try:
+            weights = np.ones(m) if weight is None else np.asarray(weight, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidWeightError(f"weight is {weight!r:.80}; it must be ({m},) numbers") from error
         if weights.shape != (m,):
             raise InvalidInputError(f"weight has shape {weights.shape}; it must be ({m},), one per edge")
         if not np.isfinite(weights).all() or (weights < 0).any():
@@ -147,9 +150,10 @@ class GraphSnapshot:
             raise InvalidInputError(
                 f"names and entries must have {n} rows, as ids; got {len(name_list)}, {len(entry_list)}"
             )
-        check_texts(ids, "node id")
-        check_texts(name_list, "node name")
-        check_texts([entry for entry in entry_list if entry is not None], "node entry")
+        ids = list(check_texts(ids, "node id"))
+        name_list = ids if names is None else list(check_texts(name_list, "node name"))
+        given = iter(check_texts([entry for entry in entry_list if entry is not None], "node entry"))
+        entry_list = [None if entry is None else next(given) for entry in entry_list]
 
         node_order: NDArray[np.int64] | None = None
         if any(a >= b for a, b in pairwise(ids)):

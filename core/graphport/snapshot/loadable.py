@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import cast
+
+import numpy as np
+
 from graphport.errors import InvalidInputError, InvalidRowError
 from graphport.snapshot.columns import GraphSnapshot
 
 
 def check_loadable(graph: object) -> GraphSnapshot:
-    """``graph`` if it is a snapshot whose edges differ in their keys; else `InvalidRowError` or `InvalidInputError`.
+    """``graph`` if it is a snapshot whose edges differ in their keys, with props of rows it has.
 
-    Its props are the backend's to check, as it encodes them.
+    Else `InvalidRowError` or `InvalidInputError`. Whether the props are JSON is the backend's to check, as it encodes
+    them.
     """
     if not isinstance(graph, GraphSnapshot):
         raise InvalidRowError(
@@ -20,4 +26,8 @@ def check_loadable(graph: object) -> GraphSnapshot:
     if twin.any():
         key = tuple(graph.edge_key(int(twin.argmax())))
         raise InvalidInputError(f"edge {key!r:.200} is there twice; a key (source, target, kind) must be unique")
+    for what, props, n in (("node", graph.node_props, graph.n_nodes), ("edge", graph.edge_props, graph.n_edges)):
+        for row in cast("Iterable[object]", props):
+            if not isinstance(row, int | np.integer) or not 0 <= row < n:
+                raise InvalidInputError(f"{what}_props has the row {row!r:.80}; rows are integers in [0, {n})")
     return graph

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphport.errors import StorageBusyError, StorageClosedError, UnsupportedError
+from graphport.errors import InvalidInputError, StorageBusyError, StorageClosedError, UnsupportedError
 from graphport.model import Edge
 from graphport.registry import backend_options
 from graphport.snapshot import GraphSnapshot
@@ -182,6 +182,12 @@ class HandlePromises(ContractBase):
         assert storage.cypher("MATCH (n) RETURN count(n)", columns=["n"]) == [(2,)]
         text = "it's $$ \\ \" 名前"
         assert storage.cypher("RETURN $text, $n", {"text": text, "n": 7}, columns=["text", "n"]) == [(text, 7)]
+        assert storage.cypher("RETURN 1", columns="number") == [(1,)]
+        query = "MATCH (n) WHERE n.id = $id RETURN n.id"
+        wrong: list[Any] = [None, {}, {"di": "a"}, {"id": "a", "di": "b"}, ["id"], {"id": object()}]
+        for params in wrong:  # one without a value is null to an engine, and finds nothing
+            with pytest.raises(InvalidInputError):
+                storage.cypher(query, params)
         storage.close()
         with pytest.raises(StorageClosedError):
             storage.cypher("RETURN 1")

@@ -17,6 +17,7 @@ from graphport.errors import (
     MissingNodeError,
 )
 from graphport.model import Edge, Node
+from graphport.snapshot import GraphSnapshot
 from graphport.storage import GraphStorage
 from graphport.testing.contract.base import ContractBase
 from graphport.testing.contract.exact import assert_holds
@@ -124,6 +125,21 @@ class RefusalPromises(ContractBase):
         for wrong in cast("list[Any]", [None, [], "graph"]):
             with pytest.raises(InvalidRowError, match="GraphSnapshot"):
                 storage.bulk_load(wrong)
+        assert_holds(storage, nodes, edges)
+
+    def test_bulk_load_refuses_props_of_a_row_that_is_not_there(self, storage: GraphStorage) -> None:
+        nodes, edges = _fill(storage)
+        for row in cast("list[Any]", [2, -1, "a"]):
+            props = {row: {"x": 1}}
+            for graph in (
+                GraphSnapshot.from_arrays(["a", "b"], [0], [1], node_props=props),
+                GraphSnapshot.from_arrays(["a", "b"], [0], [1], edge_props=props),
+            ):
+                with pytest.raises(InvalidInputError, match="_props has"):
+                    storage.bulk_load(graph)
+        for wrong in cast("list[Any]", [None, {"x": object()}, [1]]):
+            with pytest.raises(InvalidPropsError):
+                storage.bulk_load(GraphSnapshot.from_arrays(["a", "b"], [0], [1], node_props={0: wrong}))
         assert_holds(storage, nodes, edges)
 
     def test_one_string_is_not_several_ids(self, storage: GraphStorage) -> None:
