@@ -29,7 +29,7 @@
         ├── StorageCorruptError       the bytes are there and make no sense
         ├── StorageFullError          out of space or memory
         ├── StorageClosedError        used after close()
-        └── TransactionError          nested, or used where none may be open
+        └── TransactionError          nested, used where none may be open, or outlived by an iteration
 
 ``code`` is stable and is what REST and MCP answer with; a message may change.
 """
