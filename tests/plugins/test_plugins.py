@@ -80,7 +80,7 @@ def test_a_plugin_whose_hook_raises_is_left_out(module: ModuleType, caplog: pyte
     assert "RuntimeError: no luck" in caplog.text
 
 
-@pytest.mark.parametrize("offered", ["kuzu", None, 3, replace(backend("x"), name=3)], ids=str)  # type: ignore[arg-type]  # the mistake
+@pytest.mark.parametrize("offered", ["kuzu", None, 3, replace(backend("x"), name=3)])  # type: ignore[arg-type]  # the mistake
 def test_a_plugin_that_offers_no_backend_is_left_out(
     module: ModuleType, caplog: pytest.LogCaptureFixture, offered: Any
 ) -> None:
