@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
-from graphport.model import Direction, Edge, EdgeKey, Node
-from graphport.pending import PendingWrites, Row
+from graphport.model import Direction, Edge, EdgeKey, Node, own_row
+from graphport.pending import PendingWrites
 from graphport_kuzu import reads
 from graphport_kuzu.session import Session
 
@@ -23,14 +21,14 @@ class Seen:
         """Those of the nodes that exist, in the order asked."""
         wanted, pending = list(ids), self._pending
         found = reads.get_nodes(self._session, [node_id for node_id in wanted if not pending.hides_node(node_id)])
-        found.update((node_id, own(pending.nodes[node_id])) for node_id in wanted if node_id in pending.nodes)
+        found.update((node_id, own_row(pending.nodes[node_id])) for node_id in wanted if node_id in pending.nodes)
         return {node_id: found[node_id] for node_id in wanted if node_id in found}
 
     def get_edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
         """Those of the edges that exist, in the order asked."""
         pending = self._pending
         found = reads.get_edges(self._session, [key for key in keys if not pending.hides_edge(key)])
-        found.update((key, own(pending.edges[key])) for key in keys if key in pending.edges)
+        found.update((key, own_row(pending.edges[key])) for key in keys if key in pending.edges)
         return {key: found[key] for key in keys if key in found}
 
     def incident_edges(
@@ -48,12 +46,7 @@ class Seen:
         if not pending:
             return {i: [found[i][key] for key in sorted(found[i])[:limit]] for i in asked if i in found}
         return {
-            i: [own(edge) for edge in pending.merge_incident(i, found.get(i, {}).values(), direction, kinds, limit)]
+            i: [own_row(edge) for edge in pending.merge_incident(i, found.get(i, {}).values(), direction, kinds, limit)]
             for i in asked
             if i in pending.nodes or (i in found and not pending.hides_node(i))
         }
-
-
-def own(row: Row) -> Row:
-    """The row with props of its own: what a caller does to them must not reach the transaction."""
-    return replace(row, props=copy.deepcopy(dict(row.props)) if row.props else {})

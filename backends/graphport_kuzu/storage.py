@@ -25,8 +25,9 @@ from graphport.model import (
     check_kinds,
     check_nodes,
     check_text,
+    own_row,
 )
-from graphport.pending import PendingWrites, Row, rows_within
+from graphport.pending import PendingWrites, rows_within
 from graphport.snapshot import GraphSnapshot
 from graphport.traverse import check_direction, check_limit, neighborhood
 from graphport_kuzu import engines, reads, writes
@@ -37,7 +38,7 @@ from graphport_kuzu.drivers import DRIVERS, Settings
 from graphport_kuzu.engine import Engine
 from graphport_kuzu.folders import graph_folder, graph_names, make_graph_folder
 from graphport_kuzu.options import KuzuOptions
-from graphport_kuzu.seen import Seen, own
+from graphport_kuzu.seen import Seen
 from graphport_kuzu.session import Session
 
 
@@ -121,22 +122,20 @@ class KuzuStorage:
             nodes = reads.select_nodes(session, kind=kind, name=name, entry=entry)
         if pending:
             nodes = (
-                own(node)
+                own_row(node)
                 for node in pending.merge_nodes(nodes)
                 if kind in (None, node.kind) and name in (None, node.name) and entry in (None, node.entry)
             )
-        return self._within_transaction(nodes)
+        return rows_within(nodes, self._own_transaction)
 
     def iter_edges(self, *, kinds: Iterable[str] | None = None) -> Iterator[Edge]:
         wanted = check_kinds(kinds)
         pending = self._pending().copy()
         with self._reading() as session:
             edges = read_columns(session, wanted, props=True).iter_edges()
-        return self._within_transaction(map(own, pending.merge_edges(edges, wanted)) if pending else edges)
-
-    def _within_transaction(self, rows: Iterator[Row]) -> Iterator[Row]:
-        transaction = self._own_transaction()
-        return rows if transaction is None else rows_within(rows, lambda: self._own_transaction() is transaction)
+        if pending:
+            edges = map(own_row, pending.merge_edges(edges, wanted))
+        return rows_within(edges, self._own_transaction)
 
     def incident_edges(
         self,

@@ -7,20 +7,19 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from graphport.model import Direction, Edge, EdgeKey, Node, check_props, dump_props
+from graphport.model import Direction, Edge, EdgeKey, Node, Row, check_props, dump_props
 from graphport.snapshot import GraphSnapshot, check_loadable, edge_row
 
 CHUNK = 4096
 """Rows turned into objects at a time while iterating."""
 
 Rows = NDArray[np.int64]
-Row = TypeVar("Row", Node, Edge)
 
 
 class SparseTexts:

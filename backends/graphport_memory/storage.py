@@ -28,7 +28,7 @@ from graphport.model import (
     check_nodes,
     check_text,
 )
-from graphport.pending import PendingWrites, Row, rows_within
+from graphport.pending import PendingWrites, rows_within
 from graphport.snapshot import GraphSnapshot, canonical_kinds
 from graphport.storage import DEFAULT_GRAPH
 from graphport.traverse import check_direction, check_limit
@@ -137,14 +137,10 @@ class MemoryStorage:
         for value, what in ((kind, "kind"), (name, "name"), (entry, "entry")):
             if value is not None:
                 check_text(value, what)
-        return self._within_transaction(self._still_view().iter_nodes(kind, name, entry))
+        return rows_within(self._still_view().iter_nodes(kind, name, entry), self._own_transaction)
 
     def iter_edges(self, *, kinds: Iterable[str] | None = None) -> Iterator[Edge]:
-        return self._within_transaction(self._still_view().iter_edges(check_kinds(kinds)))
-
-    def _within_transaction(self, rows: Iterator[Row]) -> Iterator[Row]:
-        transaction = self._own_transaction()
-        return rows if transaction is None else rows_within(rows, lambda: self._own_transaction() is transaction)
+        return rows_within(self._still_view().iter_edges(check_kinds(kinds)), self._own_transaction)
 
     def incident_edges(
         self,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphport.model import Direction, Edge, EdgeKey, GraphCounts, Node
+from graphport.model import Direction, Edge, EdgeKey, GraphCounts, Node, own_row
 from graphport.pending import PendingWrites
 from graphport_memory.base import Base
 from graphport_memory.merge import merge
-
-Row = TypeVar("Row", Node, Edge)
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class View:
         for layer in reversed(self.layers):
             found = layer.nodes.get(node_id)
             if found is not None:
-                return _own(found)
+                return own_row(found)
             if layer.hides_node(node_id):
                 return None
         return self.base.node(node_id)
@@ -68,7 +65,7 @@ class View:
         for layer in reversed(self.layers):
             found = layer.edges.get(key)
             if found is not None:
-                return _own(found)
+                return own_row(found)
             if layer.hides_edge(key):
                 return None
         return self.base.edge(key)
@@ -83,13 +80,13 @@ class View:
                 and (name is None or node.name == name)
                 and (entry is None or node.entry == entry)
             ):
-                yield _own(node)
+                yield own_row(node)
 
     def iter_edges(self, kinds: frozenset[str] | None) -> Iterator[Edge]:
         edges: Iterator[Edge] = self.base.iter_edges(kinds)
         for layer in self.layers:
             edges = layer.merge_edges(edges, kinds)
-        return map(_own, edges)
+        return map(own_row, edges)
 
     def incident(
         self, node_id: str, direction: Direction, kinds: frozenset[str] | None, limit: int | None
@@ -101,7 +98,7 @@ class View:
         edges = self.base.edges_at(rows)
         for layer in self.layers:
             edges = layer.merge_incident(node_id, edges, direction, kinds, None)
-        return [_own(edge) for edge in edges[:limit]]
+        return [own_row(edge) for edge in edges[:limit]]
 
     def flat(self) -> Base:
         """All of it as one base."""
@@ -149,11 +146,6 @@ def settled(view: View, pending: PendingWrites) -> View:
     graph = view.base.graph
     too_much = sum(map(len, layers)) > max(SMALL, (graph.n_nodes + graph.n_edges) // 4)
     return View(grown.flat()) if too_much else grown
-
-
-def _own(row: Row) -> Row:
-    """The row with props of its own: what a caller does to them must not reach the graph."""
-    return replace(row, props=copy.deepcopy(dict(row.props)) if row.props else {})
 
 
 def _tally(kinds: Iterable[str], codes: NDArray[Any]) -> Counter[str]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass
 
 from graphport.errors import InvalidQueryError
-from graphport.model import Edge, EdgeKey, Node
+from graphport.model import Edge, EdgeKey, Node, own_row
 from graphport.pending import PendingWrites
 
 MOST_KEYS = 16_384
 """Keys that a `ChangeFeed` remembers, in all its batches: some 5 MB of rows."""
-
-Row = TypeVar("Row", Node, Edge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +39,8 @@ class GraphChanges:
         """A coalesced batch that does not clear the graph; the rows get props of their own."""
         return cls(
             revision,
-            {node_id: _own(node) for node_id, node in writes.nodes.items()},
-            {key: _own(edge) for key, edge in writes.edges.items()},
+            {node_id: own_row(node) for node_id, node in writes.nodes.items()},
+            {key: own_row(edge) for key, edge in writes.edges.items()},
             tuple(writes.deleted_nodes),
             tuple(writes.deleted_edges),
         )
@@ -89,7 +85,3 @@ class ChangeFeed:
                 return None
             writes.absorb(batch)
         return GraphChanges.of(writes, revision)
-
-
-def _own(row: Row) -> Row:
-    return replace(row, props=copy.deepcopy(dict(row.props)) if row.props else {})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -90,6 +91,14 @@ class Subgraph:
     edges: tuple[Edge, ...]
     depths: Mapping[str, int]
     truncated: bool = False
+
+
+Row = TypeVar("Row", Node, Edge)
+
+
+def own_row(row: Row) -> Row:
+    """The row with props of its own: what a caller does to them must not reach the graph."""
+    return replace(row, props=copy.deepcopy(dict(row.props)) if row.props else {})
 
 
 def check_text(value: object, what: str) -> str:

@@ -10,12 +10,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from graphport.errors import TransactionError
-from graphport.model import Direction, Edge, EdgeKey, Node
-
-Row = TypeVar("Row", Node, Edge)
+from graphport.model import Direction, Edge, EdgeKey, Node, Row
 
 
 @dataclass(slots=True)
@@ -136,11 +133,17 @@ class PendingWrites:
         return ordered if limit is None else ordered[:limit]
 
 
-def rows_within(rows: Iterator[Row], is_open: Callable[[], bool]) -> Iterator[Row]:
-    """``rows`` of an iteration that began in a transaction, for as long as that is open; then `TransactionError`.
+def rows_within(rows: Iterator[Row], transaction: Callable[[], object | None]) -> Iterator[Row]:
+    """``rows``, and in a transaction only for as long as that is open; then `TransactionError`.
 
-    Whoever iterated on after a rollback would be given rows that were never in the graph.
+    ``transaction`` gives the one that the calling thread has open, or None. Whoever iterated on after a rollback
+    would be given rows that were never in the graph.
     """
+    began = transaction()
+    return rows if began is None else _while_open(rows, lambda: transaction() is began)
+
+
+def _while_open(rows: Iterator[Row], is_open: Callable[[], bool]) -> Iterator[Row]:
     while True:
         if not is_open():
             raise TransactionError("the transaction in which this iteration began has ended; iterate inside it")

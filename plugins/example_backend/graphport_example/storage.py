@@ -11,18 +11,15 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import NoReturn, Self, TypeVar
+from typing import NoReturn, Self
 
 from graphport import Direction, Edge, EdgeKey, GraphCounts, GraphSnapshot, Node, Subgraph
 from graphport.errors import MissingNodeError, StorageClosedError, TransactionError, UnsupportedError
-from graphport.model import check_edges, check_ids, check_keys, check_kinds, check_nodes, check_text
+from graphport.model import check_edges, check_ids, check_keys, check_kinds, check_nodes, check_text, own_row
 from graphport.pending import rows_within
 from graphport.snapshot import check_loadable
 from graphport.traverse import check_direction, check_limit, neighborhood
-
-Row = TypeVar("Row", Node, Edge)
 
 
 @dataclass(frozen=True)
@@ -134,11 +131,11 @@ class ExampleStorage:
 
     def get_nodes(self, ids: Iterable[str], /) -> dict[str, Node]:
         found = self._state.nodes
-        return {node_id: _own(found[node_id]) for node_id in check_ids(ids) if node_id in found}
+        return {node_id: own_row(found[node_id]) for node_id in check_ids(ids) if node_id in found}
 
     def get_edges(self, keys: Iterable[tuple[str, str, str]], /) -> dict[EdgeKey, Edge]:
         found = self._state.edges
-        return {key: _own(found[key]) for key in check_keys(keys) if key in found}
+        return {key: own_row(found[key]) for key in check_keys(keys) if key in found}
 
     def iter_nodes(
         self, *, kind: str | None = None, name: str | None = None, entry: str | None = None
@@ -148,16 +145,15 @@ class ExampleStorage:
         found = self._state.nodes
         rows = (found[node_id] for node_id in sorted(found))
         fitting = (node for node in rows if all(getattr(node, field) == value for field, value in wanted.items()))
-        return self._within_transaction(map(_own, fitting))
+        return rows_within(map(own_row, fitting), self._transaction)
 
     def iter_edges(self, *, kinds: Iterable[str] | None = None) -> Iterator[Edge]:
         wanted, found = check_kinds(kinds), self._state.edges
-        rows = (_own(found[key]) for key in sorted(found) if wanted is None or key.kind in wanted)
-        return self._within_transaction(rows)
+        rows = (own_row(found[key]) for key in sorted(found) if wanted is None or key.kind in wanted)
+        return rows_within(rows, self._transaction)
 
-    def _within_transaction(self, rows: Iterator[Row]) -> Iterator[Row]:
-        mine = getattr(self._mine, "transaction", None)
-        return rows if mine is None else rows_within(rows, lambda: getattr(self._mine, "transaction", None) is mine)
+    def _transaction(self) -> object | None:
+        return getattr(self._mine, "transaction", None)
 
     def incident_edges(
         self,
@@ -173,7 +169,7 @@ class ExampleStorage:
         found: dict[str, list[Edge]] = {node_id: [] for node_id in check_ids(ids) if node_id in state.nodes}
         wanted = check_kinds(kinds)
         for key in sorted(key for key in state.edges if wanted is None or key.kind in wanted):
-            edge = _own(state.edges[key])
+            edge = own_row(state.edges[key])
             ends = {
                 Direction.OUT: {edge.source},
                 Direction.IN: {edge.target},
@@ -233,8 +229,3 @@ class ExampleStorage:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def _own(row: Row) -> Row:
-    """The row with props of its own: what a caller does to them must not reach the graph."""
-    return replace(row, props=deepcopy(row.props))
