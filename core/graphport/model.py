@@ -24,6 +24,7 @@ MAX_PROPS_DEPTH = 64
 
 Props = Mapping[str, Any]
 T = TypeVar("T")
+_TEXTS = (str, bytes, bytearray)  # float() reads numbers from them
 
 
 class Direction(StrEnum):
@@ -117,7 +118,7 @@ def check_text(value: object, what: str) -> str:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidIdError(f"{what} {value!r:.80} holds a lone surrogate; decode the text properly") from error
-    return str.__str__(value)  # of a subclass, too, is it a plain str
+    return value if type(value) is str else str.__str__(value)  # of a subclass, too, a plain str
 
 
 def check_weight(value: object, what: str) -> float:
@@ -126,7 +127,7 @@ def check_weight(value: object, what: str) -> float:
         weight = float(value)  # type: ignore[arg-type]  # whatever has __float__ is welcome
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidWeightError(f"weight of {what} is {value!r:.80}; it must be a finite number >= 0") from error
-    if isinstance(value, str | bytes | bytearray) or not math.isfinite(weight) or weight < 0:
+    if isinstance(value, _TEXTS) or not math.isfinite(weight) or weight < 0:
         raise InvalidWeightError(f"weight of {what} is {value!r:.80}; it must be a finite number >= 0")
     return weight
 
@@ -136,6 +137,8 @@ def check_props(value: object, what: str) -> dict[str, Any]:
 
     Integers must fit int64, floats must be finite, strings must not hold NUL or lone surrogates.
     """
+    if type(value) is dict and not value:  # most rows have none: a third of the time of a batch is spared
+        return {}
     if not isinstance(value, Mapping):
         raise InvalidPropsError(f"props of {what} are {type(value).__name__}; they must be a dict of JSON values")
     return {_check_key(key, what): _check_json(item, what, 1) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
@@ -150,7 +153,7 @@ def _check_key(key: object, what: str) -> str:
 def _check_string(text: str, what: str) -> str:
     if "\0" in text or (not text.isascii() and _has_surrogate(text)):
         raise InvalidPropsError(f"props of {what} hold {text!r:.80} with a NUL or a lone surrogate; remove it")
-    return str.__str__(text)  # of a subclass, too, is it a plain str
+    return text if type(text) is str else str.__str__(text)  # of a subclass, too, a plain str
 
 
 def _has_surrogate(text: str) -> bool:

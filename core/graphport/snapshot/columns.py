@@ -150,10 +150,13 @@ class GraphSnapshot:
             raise InvalidInputError(
                 f"names and entries must have {n} rows, as ids; got {len(name_list)}, {len(entry_list)}"
             )
-        ids = list(check_texts(ids, "node id"))
-        name_list = ids if names is None else list(check_texts(name_list, "node name"))
-        given = iter(check_texts([entry for entry in entry_list if entry is not None], "node entry"))
-        entry_list = [None if entry is None else next(given) for entry in entry_list]
+        ids = check_texts(ids, "node id")
+        name_list = ids if names is None else check_texts(name_list, "node name")
+        present = [entry for entry in entry_list if entry is not None]
+        plain = check_texts(present, "node entry")
+        if plain is not present:
+            given = iter(plain)
+            entry_list = [None if entry is None else next(given) for entry in entry_list]
 
         node_order: NDArray[np.int64] | None = None
         if any(a >= b for a, b in pairwise(ids)):
