@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from graphport.cypher import check_parameters
 from graphport.errors import InvalidQueryError, StorageError, UnsupportedError
 from graphport.model import INT64_MAX, INT64_MIN, MAX_PROPS_DEPTH
 from graphport_kuzu.engine import Engine
@@ -35,7 +36,7 @@ def run_query(engine: Engine, query: str, params: Mapping[str, Any], columns: Se
     """
     _require_types(query, params)
     _require_reading(query)
-    _require_parameters(query, params)
+    check_parameters({token["parameter"] for token in _TOKEN.finditer(query) if token["parameter"]}, params)
     reply = engine.query(query, {name: _bound(value, f"parameter ${name}", 0) for name, value in params.items()})
     if reply[0] == "failure":
         raise _failure(reply[1], reply[2])
@@ -77,16 +78,6 @@ def _require_reading(query: str) -> None:
     for word in words:
         if word in _REFUSED:
             raise UnsupportedError(f"{word} is refused: it {_REFUSED[word]} (put a name that reads so into backticks)")
-
-
-def _require_parameters(query: str, params: Mapping[str, Any]) -> None:
-    """A parameter without a value would be null to the engine, and match nothing without a word."""
-    named = {token["parameter"] for token in _TOKEN.finditer(query) if token["parameter"]}
-    unbound, unused = sorted(named - params.keys()), sorted(params.keys() - named)
-    if unbound:
-        raise InvalidQueryError(f"the query has ${', $'.join(unbound)}, and params no such key; give each a value")
-    if unused:
-        raise InvalidQueryError(f"params has {', '.join(unused)}, and the query no such parameter; leave them out")
 
 
 def _bound(value: Any, what: str, depth: int) -> Any:

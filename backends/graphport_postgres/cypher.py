@@ -11,10 +11,11 @@ import psycopg
 from psycopg import errors as pg
 from psycopg import sql
 
+from graphport.cypher import check_parameters
 from graphport.errors import InvalidQueryError, StorageUnavailableError, UnsupportedError
 from graphport.model import check_props
 from graphport_postgres.connections import Link
-from graphport_postgres.cypher_check import check_parameters, check_query
+from graphport_postgres.cypher_check import check_query, parameters_of
 from graphport_postgres.session import GraphAbsentError, Session
 
 _SUFFIX = re.compile(r'("(?:[^"\\]|\\.)*")|::(?:vertex|edge|path|numeric)')
@@ -31,7 +32,7 @@ def run_cypher(
     """
     names = _checked(columns)
     given = check_props(params or {}, "the query's parameters")
-    check_parameters(check_query(query), given)
+    check_parameters(parameters_of(check_query(query)), given)
     text = _statement(space, query, has_params=bool(given), columns=len(names))
     values = [json.dumps(given)] if given else []
     try:

@@ -8,9 +8,8 @@ paths (1.8 answers from a cache that can be stale, 1.5 loads the whole graph) an
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from graphport.errors import InvalidQueryError, UnsupportedError
 
@@ -51,17 +50,9 @@ def check_query(query: object) -> str:
     return query
 
 
-def check_parameters(query: str, params: Mapping[str, Any]) -> None:
-    """`InvalidQueryError` unless ``params`` are those of the query, which `check_query` let through.
-
-    A parameter without a value is null to AGE, and matches nothing without a word.
-    """
-    named = {after.text for token, after in pairwise(_tokens(query)) if token.text == "$"}
-    unbound, unused = sorted(named - params.keys()), sorted(params.keys() - named)
-    if unbound:
-        raise InvalidQueryError(f"the query has ${', $'.join(unbound)}, and params no such key; give each a value")
-    if unused:
-        raise InvalidQueryError(f"params has {', '.join(unused)}, and the query no such parameter; leave them out")
+def parameters_of(query: str) -> set[str]:
+    """The names after each ``$`` of a query that `check_query` let through."""
+    return {after.text for token, after in pairwise(_tokens(query)) if token.text == "$"}
 
 
 def _tokens(query: str) -> list[_Token]:
