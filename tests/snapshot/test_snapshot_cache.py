@@ -272,8 +272,7 @@ def test_the_walk_of_a_patched_graph_is_that_of_a_new_one(storage: Counted) -> N
     storage.delete_nodes(["n007"])
     patched, fresh = walk_of(snapshot_of(storage)), walk_of(storage.snapshot())
     assert storage.reads == 2
-    for found, expected in ((patched.degree, fresh.degree), (patched.step.indptr, fresh.step.indptr)):
-        assert np.array_equal(found, expected)
+    assert np.array_equal(patched.degree, fresh.degree)
     for part in ("data", "indices", "indptr"):
         assert np.array_equal(getattr(patched.step, part), getattr(fresh.step, part))
 
