@@ -108,6 +108,11 @@ def test_an_unknown_key_is_answered_with_those_there_are(config: dict[str, objec
         load_config(config)
 
 
+def test_a_value_where_keys_belong_is_answered_with_their_form() -> None:
+    with pytest.raises(ConfigError, match=re.escape("must hold keys with values, as in `graph: {key: value}`")):
+        load_config({"vector_dbs": [{"name": "a", "graph": "memory"}]})
+
+
 @pytest.mark.parametrize(
     "text, problem",
     [
